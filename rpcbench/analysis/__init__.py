@@ -1,0 +1,1 @@
+"""Pure: from samples to figures with intervals."""

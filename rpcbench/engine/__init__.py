@@ -1,0 +1,1 @@
+"""The hot path: sending, pacing, recording."""

@@ -1,0 +1,1 @@
+"""The nouns of rpcbench. Values only: no files, sockets or clocks here."""

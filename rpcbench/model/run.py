@@ -1,0 +1,39 @@
+"""A whole run as the analysis sees it: what was asked, and every trial that was finished."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rpcbench.model.facts import NodeFacts
+from rpcbench.model.samples import Samples
+from rpcbench.model.scenario import Scenario
+from rpcbench.model.workload import Trial
+
+
+@dataclass(frozen=True, slots=True)
+class TrialRecord:
+    """A finished trial. `planned` is the number of requests the plan held for it, None when time decides."""
+
+    trial: Trial
+    samples: Samples
+    planned: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """`nodes` are names, the first is the base. `call_spec` int32[calls] maps a call id to its CallSpec's index.
+
+    `before` and `after` are the surveys around the run; `after` is empty when the run was interrupted.
+    """
+
+    scenario: Scenario
+    nodes: tuple[str, ...]
+    call_spec: NDArray[np.int32]
+    trials: tuple[TrialRecord, ...]
+    before: tuple[NodeFacts, ...]
+    after: tuple[NodeFacts, ...]
+    interrupted: bool
+    simulated: bool

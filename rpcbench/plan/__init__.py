@@ -1,0 +1,1 @@
+"""Model to workload, pure and seeded."""

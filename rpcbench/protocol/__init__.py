@@ -1,0 +1,1 @@
+"""What JSON-RPC, Starknet and Ethereum are, without sockets."""

@@ -1,0 +1,1 @@
+"""From figures to terminal, Markdown, HTML, PNG."""

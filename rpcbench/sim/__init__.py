@@ -1,0 +1,1 @@
+"""Embedded nodes for the demo and the tests."""

@@ -1,0 +1,1 @@
+"""The quiet questions, asked with httpx before and after a run."""
