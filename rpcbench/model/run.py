@@ -37,3 +37,16 @@ class Run:
     after: tuple[NodeFacts, ...]
     interrupted: bool
     simulated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RunInfo:
+    """Where and when a run was made. Everything here is fit to print: `command` and `host` hold no secrets."""
+
+    id: str
+    directory: str
+    started_utc: str
+    tool_version: str
+    host: str
+    command: str
+    labels: dict[str, str]

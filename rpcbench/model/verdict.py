@@ -95,3 +95,19 @@ class Comparison:
     verdict: Verdict
     reason: str
     detectable: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """All that is said about one run. Comparisons are against the first node; one per call, metric and other node."""
+
+    summaries: tuple[Summary, ...]
+    comparisons: tuple[Comparison, ...]
+    notices: tuple[Notice, ...]
+
+    @property
+    def valid(self) -> bool:
+        """False when a notice voids the whole run, or when every comparison is invalid."""
+        if any(n.weight is Weight.VOID and n.call is None for n in self.notices):
+            return False
+        return not self.comparisons or any(c.verdict is not Verdict.INVALID for c in self.comparisons)
