@@ -48,7 +48,7 @@ class ResultsError(RpcbenchError):
     """A results file cannot be read or written; the sentence carries its path."""
 
 
-class Interrupted(RpcbenchError):
+class InterruptedRunError(RpcbenchError):
     """The person stopped the run; what was finished is kept."""
 
     exit_code = EXIT_INTERRUPTED
