@@ -75,17 +75,20 @@ class Samples:
     @property
     def latency_ns(self) -> NDArray[np.int64]:
         """done − due: what the user of the node waits, queueing included."""
-        return np.subtract(self.rows["done_ns"], self.rows["due_ns"], dtype=np.int64)
+        latency: NDArray[np.int64] = self.rows["done_ns"] - self.rows["due_ns"]
+        return latency
 
     @property
     def service_ns(self) -> NDArray[np.int64]:
         """done − sent: what the node took once it was asked; meaningless where nothing was sent."""
-        return np.subtract(self.rows["done_ns"], self.rows["sent_ns"], dtype=np.int64)
+        service: NDArray[np.int64] = self.rows["done_ns"] - self.rows["sent_ns"]
+        return service
 
     @property
     def answered(self) -> NDArray[np.bool_]:
         """Rows that hold a real answer (OK or REVERTED): the only ones that enter a latency quantile."""
-        return np.less_equal(self.rows["status"], int(Status.REVERTED))
+        answered: NDArray[np.bool_] = self.rows["status"] <= Status.REVERTED
+        return answered
 
 
 def no_rows() -> Rows:
