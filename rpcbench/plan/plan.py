@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from rpcbench.errors import UsageError
 from rpcbench.model.node import Node
 from rpcbench.model.scenario import Closed, Open, Scenario
-from rpcbench.model.workload import Call, Phase, Trial, Workload
+from rpcbench.model.workload import Call, Trial, Workload
 from rpcbench.plan.arrival import due_times_ns
 from rpcbench.plan.parameters import Template, compile_params, draw
 from rpcbench.plan.rounds import trial_order
@@ -43,7 +43,7 @@ class RoundTraffic:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """`rounds[0]` is the warm-up. `calls` are all distinct calls, by id. `fingerprint` covers bytes, order and times."""
+    """`rounds[0]` is the warm-up; `calls` are all distinct ones, by id; `fingerprint` covers bytes, order and times."""
 
     scenario: Scenario
     head: int
@@ -146,6 +146,8 @@ def make_plan(scenario: Scenario, nodes: int, head: int) -> Plan:
     load, warmup_ns = scenario.load, scenario.warmup_ns
     sizes = [_round_size(scenario, warmup_ns, None)]
     sizes += [_round_size(scenario, scenario.duration_ns, scenario.requests)] * scenario.rounds
+    if sizes[1] < 1:
+        raise UsageError("the plan holds no request: raise the rate or the duration")
     if sum(sizes) > MAX_PLANNED_REQUESTS:
         raise UsageError(
             f"the plan would hold {sum(sizes):,} requests, more than {MAX_PLANNED_REQUESTS:,}; "

@@ -1,0 +1,145 @@
+"""`rpcbench compare` and `rpcbench run`: the main job, on several nodes or on one."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+from click.core import ParameterSource
+
+from rpcbench.cli import options as opt
+from rpcbench.errors import UsageError
+from rpcbench.model.node import Node
+from rpcbench.model.scenario import Chain, Closed, Load, Scenario
+
+if TYPE_CHECKING:
+    from rpcbench.run import Request
+    from rpcbench.survey.survey import Survey
+
+DEFAULT_SCENARIO = {Chain.STARKNET: "mixed", Chain.ETHEREUM: "eth-mixed"}
+
+COMPARE_HELP = """Compare nodes: the same traffic to each, round by round, and an answer with an interval.
+
+The others are compared against the first. Nothing is sent but reads that the scenario names."""
+RUN_HELP = "Measure one node: its latency, rate and errors per method."
+
+
+def measure(
+    ctx: typer.Context,
+    node_names: opt.NodeNames,
+    scenario: opt.ScenarioName = None,
+    duration: opt.Duration = None,
+    requests: opt.Requests = None,
+    concurrency: opt.Concurrency = None,
+    rate: opt.Rate = None,
+    arrival: opt.ArrivalOption = None,
+    max_in_flight: opt.MaxInFlight = None,
+    rounds: opt.Rounds = None,
+    warmup: opt.Warmup = None,
+    timeout: opt.Timeout = None,
+    seed: opt.Seed = None,
+    noise: opt.Noise = "1%",
+    validate: opt.Validate = True,
+    dry_run: opt.DryRun = False,
+    nodes_file: opt.NodesFile = None,
+    header: opt.Header = [],  # noqa: B006  typer makes a new list for every call
+    max_lag: opt.MaxLag = 5,
+    ca_file: opt.CaFile = None,
+    label: opt.Labels = [],  # noqa: B006
+    output: opt.Output = Path("results"),
+    quiet: opt.Quiet = False,
+) -> None:
+    """Both verbs: they differ in how many nodes they take."""
+    from rpcbench.config.nodes_file import resolve_nodes
+    from rpcbench.config.scenario_file import load_scenario
+    from rpcbench.run import Request
+    from rpcbench.survey.survey import ask, judge
+
+    _check_count(ctx.info_name or "", len(node_names))
+    nodes = resolve_nodes(node_names, nodes_file, extra_headers=opt.parse_headers(header))
+    chosen = load_scenario(scenario, validate=validate) if scenario else None
+    changes = opt.Changes(duration, requests, rounds, warmup, timeout, seed)
+    # Everything that can be wrong with the command line is found before the first node hears of us.
+    load = opt.LoadChoice(concurrency, rate, arrival, max_in_flight)
+    opt.change_scenario(chosen or load_scenario("mixed"), load, changes)
+    labels, noise_share = opt.parse_labels(label), opt.parse_noise(noise)
+
+    survey = ask(nodes, chosen.chain if chosen else None, max_lag=max_lag, ca_file=str(ca_file) if ca_file else None)
+    judge(survey)
+    chosen = chosen or load_scenario(DEFAULT_SCENARIO[survey.chain])
+    changed, remarks = _be_polite(opt.change_scenario(chosen, load, changes), load, nodes)
+    request = Request(
+        scenario=changed,
+        output=output,
+        max_lag=max_lag,
+        noise=noise_share,
+        labels=labels,
+        command=_printable_command(ctx, nodes),
+        ca_file=str(ca_file) if ca_file else None,
+    )
+    carry_out(request, survey, dry_run=dry_run, quiet=quiet, remarks=remarks)
+
+
+def carry_out(request: Request, survey: Survey, *, dry_run: bool, quiet: bool, remarks: Sequence[str] = ()) -> None:
+    """Show the plan, run it, print the answer. Raises typer.Exit with the outcome's code."""
+    from rpcbench import run
+    from rpcbench.engine.asyncio_engine import AsyncioEngine
+    from rpcbench.report import terminal
+    from rpcbench.report.live import live_view
+    from rpcbench.report.plan_view import print_plan
+    from rpcbench.report.survey_view import print_nodes
+
+    prepared = run.prepare(request, survey)
+    requests, reply_bytes, seconds = run.expected_load(prepared)
+    print_plan(request.scenario, nodes=len(survey.nodes), requests=requests, reply_bytes=reply_bytes, seconds=seconds)
+    print_nodes(survey.facts, [*survey.notices, *run.early_warnings(prepared)])
+    for remark in remarks:
+        typer.echo(f" {remark}", err=True)
+    if dry_run:
+        return
+    outcome = run.compare(prepared, AsyncioEngine(ca_file=request.ca_file), live_view(quiet=quiet))
+    terminal.show(outcome.info, outcome.run, outcome.analysis)
+    raise typer.Exit(outcome.exit_code)
+
+
+def _check_count(verb: str, count: int) -> None:
+    if verb == "run" and count != 1:
+        raise UsageError("run measures one node; to set nodes against each other use `rpcbench compare`")
+    if verb == "compare" and count < 2:
+        raise UsageError("compare takes two nodes or more; for one node's own figures use `rpcbench run NODE`")
+
+
+def _be_polite(scenario: Scenario, load: opt.LoadChoice, nodes: Sequence[Node]) -> tuple[Scenario, list[str]]:
+    """Fewer clients toward hosts that are not this machine, unless the person said how many."""
+    remote = [node.name for node in nodes if not node.is_local]
+    current: Load = scenario.load
+    if not remote or load.given or not isinstance(current, Closed) or current.concurrency <= opt.POLITE_CONCURRENCY:
+        return scenario, []
+    polite = replace(scenario, load=Closed(opt.POLITE_CONCURRENCY))
+    return polite, [
+        f"{', '.join(remote)} not on this machine: {opt.POLITE_CONCURRENCY} connections instead of "
+        f"{current.concurrency}; -c or -r asks for more"
+    ]
+
+
+def _printable_command(ctx: typer.Context, nodes: Sequence[Node]) -> str:
+    """The command line without secrets: nodes by name and public place, headers by name only."""
+    words = ["rpcbench", ctx.info_name or ""]
+    words += [node.name if node.name in node.place else f"{node.name}={node.place}" for node in nodes]
+    for parameter in ctx.command.params:
+        name = parameter.name or ""
+        if name == "node_names" or ctx.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
+            continue
+        value = ctx.params[name]
+        flag = parameter.opts[0]
+        if name == "header":
+            words += [word for key, _ in opt.parse_headers(value) for word in (flag, f"{key}: …")]
+        elif isinstance(value, bool):
+            words.append(flag if value else (parameter.secondary_opts or [flag])[0])
+        else:
+            words += [word for one in (value if isinstance(value, list) else [value]) for word in (flag, str(one))]
+    return shlex.join(words)
