@@ -91,7 +91,7 @@ def test_closed_loop_by_time_has_no_planned_count():
 def test_plans_that_cannot_be_are_refused_in_words():
     with pytest.raises(UsageError, match="no request"):
         make_plan(replace(SCENARIO, requests=None, load=Open(0.01)), 2, 10)
-    with pytest.raises(UsageError, match=r"30,0\d\d,\d{3} requests"):
+    with pytest.raises(UsageError, match="40,000,000 requests"):
         make_plan(replace(SCENARIO, requests=None, load=Open(10_000_000), rounds=1), 2, 10)
 
 
