@@ -104,9 +104,8 @@ def execute(prepared: Prepared, engine: Engine, view: LiveView) -> RunDirectory:
                 node = survey.nodes[trial.node]
                 view.trial(trial.round, plan.scenario.rounds, node.name, trial.phase)
                 samples = engine.run(plan.workload(trial, node), view.progress)
-                record = TrialRecord(trial, samples, plan.planned(trial))
-                directory.add_trial(record)
-                view.trial_done(record)
+                directory.add_trial(TrialRecord(trial, samples, plan.planned(trial)))
+                view.trial_done(samples)
         after, notices = ask_again(survey, max_lag=prepared.request.max_lag, ca_file=prepared.request.ca_file)
         directory.finish(RunStatus.DONE, _now_utc(), after, notices)
     except KeyboardInterrupt:
@@ -120,11 +119,11 @@ def execute(prepared: Prepared, engine: Engine, view: LiveView) -> RunDirectory:
 def rebuild(path: Path) -> Outcome:
     """Analyse a recorded run again and write everything that follows from it. Raises ResultsError."""
     from rpcbench.analysis.analyse import analyse
-    from rpcbench.report.files import derived_files
+    from rpcbench.report.files import render_all
 
     info, run, noticed = load_run(path)
     analysis = analyse(run, noise=load_manifest(path).noise, noticed=noticed)
-    write_derived(path, derived_files(info, run, analysis))
+    write_derived(path, render_all(info, run, analysis))
     return Outcome(info, run, analysis)
 
 
@@ -139,8 +138,17 @@ def compare(prepared: Prepared, engine: Engine, view: LiveView) -> Outcome:
     return outcome
 
 
-def expected_load(prepared: Prepared) -> tuple[int, int, float]:
-    """Requests, reply bytes and seconds of the whole run, from the plan and the rehearsal's sizes and latencies.
+@dataclass(frozen=True, slots=True)
+class ExpectedLoad:
+    """What a run will ask of the nodes, all together."""
+
+    requests: int
+    bytes_in: int
+    total_s: float
+
+
+def expected_load(prepared: Prepared) -> ExpectedLoad:
+    """What the whole run will send and receive, from the plan and the rehearsal's sizes and latencies.
 
     In a closed loop by time the number of requests is the nodes' own doing: the figure assumes that they answer
     under load as fast as they did in the rehearsal, which makes it an upper bound for most.
@@ -160,7 +168,8 @@ def expected_load(prepared: Prepared) -> tuple[int, int, float]:
         requests += sent
         received_bytes += sent * reply_bytes
         seconds += sent / rate_per_s if rate_per_s else 0.0
-    return requests, round(received_bytes), plan.sending_s if plan.sending_s is not None else seconds
+    total_s = plan.sending_s if plan.sending_s is not None else seconds
+    return ExpectedLoad(requests, round(received_bytes), total_s)
 
 
 def early_warnings(prepared: Prepared) -> list[Notice]:

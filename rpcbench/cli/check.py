@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from rpcbench.cli import options as opt
 
 
@@ -14,10 +16,11 @@ def check(
 ) -> None:
     """Ask the nodes who and where they are, and whether they can be compared. A handful of quiet questions."""
     from rpcbench.config.nodes_file import resolve_nodes
-    from rpcbench.report.survey_view import print_survey
+    from rpcbench.report import terminal
+    from rpcbench.report.survey_view import show_survey
     from rpcbench.survey.survey import ask, judge
 
     nodes = resolve_nodes(node_names, nodes_file, extra_headers=opt.parse_headers(header))
     survey = ask(nodes, None, max_lag=max_lag, ca_file=str(ca_file) if ca_file else None)
-    print_survey(survey.facts, survey.notices)
+    show_survey(survey.facts, terminal.console(sys.stdout), notices=survey.notices)
     judge(survey)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 import typer
-from click.core import ParameterSource
 
 from rpcbench.cli import options as opt
 from rpcbench.errors import UsageError
@@ -17,7 +17,7 @@ from rpcbench.model.node import Node
 from rpcbench.model.scenario import Chain, Closed, Load, Scenario
 
 if TYPE_CHECKING:
-    from rpcbench.run import Request
+    from rpcbench.run import Outcome, Prepared, Request
     from rpcbench.survey.survey import Survey
 
 DEFAULT_SCENARIO = {Chain.STARKNET: "mixed", Chain.ETHEREUM: "eth-mixed"}
@@ -88,22 +88,46 @@ def carry_out(request: Request, survey: Survey, *, dry_run: bool, quiet: bool, r
     """Show the plan, run it, print the answer. Raises typer.Exit with the outcome's code."""
     from rpcbench import run
     from rpcbench.engine.asyncio_engine import AsyncioEngine
-    from rpcbench.report import terminal
     from rpcbench.report.live import live_view
-    from rpcbench.report.plan_view import print_plan
-    from rpcbench.report.survey_view import print_nodes
 
     prepared = run.prepare(request, survey)
-    requests, reply_bytes, seconds = run.expected_load(prepared)
-    print_plan(request.scenario, nodes=len(survey.nodes), requests=requests, reply_bytes=reply_bytes, seconds=seconds)
-    print_nodes(survey.facts, [*survey.notices, *run.early_warnings(prepared)])
-    for remark in remarks:
-        typer.echo(f" {remark}", err=True)
+    _show_plan(prepared, remarks, to=sys.stdout if dry_run else sys.stderr)
     if dry_run:
         return
-    outcome = run.compare(prepared, AsyncioEngine(ca_file=request.ca_file), live_view(quiet=quiet))
-    terminal.show(outcome.info, outcome.run, outcome.analysis)
+    engine = AsyncioEngine(ca_file=Path(request.ca_file) if request.ca_file else None)
+    outcome = run.compare(prepared, engine, live_view(quiet))
+    show_answer(outcome)
     raise typer.Exit(outcome.exit_code)
+
+
+def show_answer(outcome: Outcome) -> None:
+    """The report, on stdout."""
+    from rpcbench.report import terminal
+    from rpcbench.report.document import build
+
+    terminal.show(build(outcome.info, outcome.run, outcome.analysis), terminal.console(sys.stdout))
+
+
+def _show_plan(prepared: Prepared, remarks: Sequence[str], to: TextIO) -> None:
+    """What will be sent to whom, and every doubt there is beforehand."""
+    from rpcbench.report import terminal
+    from rpcbench.report.plan_view import plan_header
+    from rpcbench.report.survey_view import node_lines
+    from rpcbench.run import early_warnings, expected_load
+
+    load, survey = expected_load(prepared), prepared.survey
+    header = plan_header(
+        prepared.request.scenario,
+        len(survey.nodes),
+        requests=load.requests,
+        bytes_in=load.bytes_in,
+        total_s=load.total_s,
+    )
+    console = terminal.console(to)
+    for line in [header, *node_lines(survey.facts), *remarks]:
+        console.print(f" {line}")
+    for notice in [*survey.notices, *early_warnings(prepared)]:
+        console.print(terminal.notice_line(notice))
 
 
 def _check_count(verb: str, count: int) -> None:
@@ -132,7 +156,7 @@ def _printable_command(ctx: typer.Context, nodes: Sequence[Node]) -> str:
     words += [node.name if node.name in node.place else f"{node.name}={node.place}" for node in nodes]
     for parameter in ctx.command.params:
         name = parameter.name or ""
-        if name == "node_names" or ctx.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
+        if name == "node_names" or str(ctx.get_parameter_source(name)) != "ParameterSource.COMMANDLINE":
             continue
         value = ctx.params[name]
         flag = parameter.opts[0]

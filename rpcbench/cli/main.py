@@ -9,8 +9,8 @@ import traceback
 from pathlib import Path
 from typing import Annotated, NoReturn
 
-import click
 import typer
+from typer.exceptions import TyperException
 
 from rpcbench import __version__
 from rpcbench.cli import check, compare, demo, nodes, report, scenarios, simulate
@@ -18,7 +18,7 @@ from rpcbench.errors import EXIT_INTERNAL, EXIT_INTERRUPTED, RpcbenchError
 
 app = typer.Typer(
     name="rpcbench",
-    no_args_is_help=True,
+    invoke_without_command=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -45,11 +45,14 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def options(
+    ctx: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and stop.")
     ] = False,
 ) -> None:
-    """Nothing to do before a command."""
+    """Before any command; without one, say which there are."""
+    if ctx.invoked_subcommand is None:
+        typer.echo(ctx.get_help())
 
 
 def main() -> NoReturn:
@@ -61,11 +64,11 @@ def main() -> NoReturn:
     except RpcbenchError as error:
         _tell(str(error))
         code = error.exit_code
-    except click.exceptions.Abort:
+    except typer.Abort:
         _tell("interrupted")
         code = EXIT_INTERRUPTED
-    except click.ClickException as error:
-        error.show()
+    except TyperException as error:
+        _tell(f"{error.format_message()} (--help shows what there is)")
         code = error.exit_code
     except BrokenPipeError:
         # Whoever read our output has left, for example `| head`; there is nobody to tell.

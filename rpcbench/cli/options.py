@@ -24,7 +24,14 @@ NodeNames = Annotated[
 ]
 NodesFile = Annotated[
     Path | None,
-    typer.Option("--nodes", rich_help_panel=NODE_PANEL, help="Read node names from this file.", show_default=False),
+    typer.Option(
+        "--nodes",
+        exists=True,
+        dir_okay=False,
+        rich_help_panel=NODE_PANEL,
+        help="Read node names from this file.",
+        show_default=False,
+    ),
 ]
 Header = Annotated[
     list[str],

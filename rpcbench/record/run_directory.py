@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -161,7 +161,7 @@ def load_run(path: Path) -> tuple[RunInfo, Run, tuple[Notice, ...]]:
     return info, run, tuple(manifest.notices)
 
 
-def write_derived(path: Path, files: Sequence[Derived]) -> None:
+def write_derived(path: Path, files: Iterable[Derived]) -> None:
     """(Re)make everything that follows from the record: names relative to `path`, and who fills them."""
     for name, write in files:
         target = path / name

@@ -77,7 +77,7 @@ def test_wrong_options_are_refused_before_any_request(rpcbench, listener, option
     [
         (["juno"], ["two nodes"]),
         (["nosuchnode", "juno"], ["nosuchnode"]),
-        (["a=http://127.0.0.1:1", "a=http://127.0.0.1:2"], ["a", "twice"]),
+        (["a=http://127.0.0.1:1", "a=http://127.0.0.1:2"], ["two nodes", "`a`"]),
         (["http://127.0.0.1:1", "http://127.0.0.1:1"], ["127.0.0.1:1"]),
         (["ftp://127.0.0.1", "juno"], ["http"]),
         (["a=http://127.0.0.1:99999", "juno"], ["port"]),
