@@ -1,1 +1,1 @@
-"""What JSON-RPC, Starknet and Ethereum are, without sockets."""
+"""What JSON-RPC, Starknet and Ethereum are, without sockets: tables and pure functions."""
