@@ -1,1 +1,1 @@
-"""Pure: from samples to figures with intervals."""
+"""Samples to figures, comparisons, notices and a verdict. Pure: no files, sockets or clocks."""

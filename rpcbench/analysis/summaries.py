@@ -1,0 +1,54 @@
+"""Absolute figures: one call on one node over all measured rounds."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from itertools import product
+
+import numpy as np
+
+from rpcbench.analysis.measured import Cell, Measured
+from rpcbench.analysis.quantiles import Floats, quantiles
+from rpcbench.model.samples import Status
+from rpcbench.model.verdict import Summary
+
+
+def summarise(measured: Measured) -> dict[tuple[str, str], Summary]:
+    """A summary by node and call, in the scenario's order of calls."""
+    return {(node, call): _summary(measured, node, call) for call in measured.calls for node in measured.run.nodes}
+
+
+def _summary(measured: Measured, node: str, call: str) -> Summary:
+    cells = measured.cells[node, call]
+    latency_ms = _together([cell.latency_ms for cell in cells])
+    wall_s = sum(cell.wall_s for cell in cells)
+    return Summary(
+        node=node,
+        call=call,
+        requests=sum(len(cell.rows) for cell in cells),
+        answered=len(latency_ms),
+        rate_per_s=len(latency_ms) / wall_s if wall_s else math.nan,
+        latency_ms=quantiles(latency_ms),
+        service_ms=quantiles(_together([cell.service_ms for cell in cells])),
+        errors=count_errors(cells),
+        bytes_in=sum(int(cell.rows["bytes_in"].sum(dtype=np.int64)) for cell in cells),
+    )
+
+
+def count_errors(cells: tuple[Cell, ...]) -> dict[str, int]:
+    """Failed requests by class, the most frequent first; together with the answered ones they are all requests.
+
+    A revert is an answer and so not among them; `rpcbench.analysis.reply_checks.reverts` makes it visible.
+    """
+    counted: Counter[str] = Counter()
+    failures = [status for status in Status if status > Status.REVERTED]
+    for cell, status in product(cells, failures):
+        codes, counts = np.unique(cell.rows["code"][cell.rows["status"] == status], return_counts=True)
+        for code, count in zip(codes.tolist(), counts.tolist(), strict=True):
+            counted[f"{status.label}[{code}]" if code else status.label] += count
+    return dict(sorted(counted.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _together(parts: list[Floats]) -> Floats:
+    return np.concatenate([np.empty(0), *parts])
