@@ -45,7 +45,7 @@ class RunDirectory:
             write_whole(path / "scenario.yaml", lambda f: f.write(manifest.scenario.text.encode()))
             write_whole(path / "calls.jsonl", lambda f: f.writelines(call.body + b"\n" for call in calls))
             specs = np.array([call.spec for call in calls], dtype=np.int32)
-            write_whole(path / "call_spec.npy", lambda f: np.save(f, specs))
+            write_whole(path / "call_spec.npy", lambda f: _save_array(f, specs))
             directory._save()
         except OSError as error:
             raise UsageError(f"cannot make the results directory {path}: {in_words(error)}") from error
@@ -58,7 +58,7 @@ class RunDirectory:
         trial, samples = record.trial, record.samples
         node = self.manifest.nodes[trial.node].name
         file = f"samples/{trial.index:03d}-r{trial.round:02d}-{re.sub(r'[^A-Za-z0-9._-]', '_', node)}.npy"
-        write_whole(self.path / file, lambda f: np.save(f, samples.rows))
+        write_whole(self.path / file, lambda f: _save_array(f, samples.rows))
         wall_s = samples.wall_ns / 1e9
         entry = TrialEntry(
             index=trial.index,
@@ -185,6 +185,13 @@ def _load_trial(path: Path, entry: TrialEntry, names: Sequence[str]) -> TrialRec
         reconnects=entry.reconnects,
     )
     return TrialRecord(Trial(entry.index, entry.round, names.index(entry.node), entry.phase), samples, entry.planned)
+
+
+def _save_array(file: BinaryIO, array: NDArray[Any]) -> None:
+    """What numpy.save writes, but through `file.write`: numpy's own way loses the reason when the disk is full."""
+    header = np.lib.format.header_data_from_array_1_0(array)
+    np.lib.format.write_array_header_2_0(file, header)
+    file.write(np.ascontiguousarray(array).data)
 
 
 def _load_array(path: Path, dtype: np.dtype[Any]) -> NDArray[Any]:
