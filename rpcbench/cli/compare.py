@@ -124,7 +124,7 @@ def _show_plan(prepared: Prepared, remarks: Sequence[str], to: TextIO) -> None:
         total_s=load.total_s,
     )
     console = terminal.console(to)
-    for line in [header, *node_lines(survey.facts), *remarks]:
+    for line in [header, *node_lines(survey.facts, console.width - 2), *remarks]:
         console.print(f" {line}")
     for notice in [*survey.notices, *early_warnings(prepared)]:
         console.print(terminal.notice_line(notice))

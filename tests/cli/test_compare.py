@@ -164,6 +164,8 @@ def test_simulated_nodes_are_called_simulated_everywhere(rpcbench, tmp_path, pai
     assert manifest["simulated"] is True
     for text in (done.out, (directory / "report.md").read_text(), (directory / "report.html").read_text()):
         assert "simulated" in text.lower()
+    for table in ("requests", "summary", "compare", "timeline"):
+        assert pd.read_csv(directory / f"{table}.csv").simulated.all()
 
 
 def test_ctrl_c_keeps_what_is_finished(tmp_path, environment, pair, rpcbench):

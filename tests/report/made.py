@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pytest
 
 from rpcbench.model.facts import NodeFacts
 from rpcbench.model.run import Run, RunInfo, TrialRecord
@@ -116,19 +114,19 @@ def _compare(run: Run, call: int, node: int, name: str) -> Comparison:
     pairs = [(_latencies(run, 0, call, r), _latencies(run, node, call, r)) for r in rounds]
     logs = np.array([np.log(np.median(b) / np.median(a)) for a, b in pairs if len(a) and len(b)])
     if not len(logs):
-        return Comparison("latency_p50", label, base, name, None, None, Verdict.INVALID, "nothing was answered")
+        return Comparison("p50", label, base, name, None, None, Verdict.INVALID, "nothing was answered")
     centre, half = float(logs.mean()), 2.3 * float(logs.std()) / max(1, len(logs)) ** 0.5
     ratio = Estimate(float(np.exp(centre)), float(np.exp(centre - half)), float(np.exp(centre + half)), 0.95, len(logs))
     verdict = Verdict.SLOWER if ratio.low > 1 else Verdict.FASTER if ratio.high < 1 else Verdict.UNDECIDED
     shown = 0.04 if verdict is Verdict.UNDECIDED else None
-    return Comparison("latency_p50", label, base, name, ratio, None, verdict, "10 paired rounds", shown)
+    return Comparison("p50", label, base, name, ratio, None, verdict, "10 paired rounds", shown)
 
 
 PARAMS_REFUSED = Notice(
     "refused_parameters",
     Weight.VOID,
     'pathfinder answered 100 % of it with rpc_error[-32602] "Invalid params" (HTTP 200)',
-    "The two nodes did different work.",
+    "the two nodes did different work",
     "check the parameters: rpcbench methods starknet_getEvents",
     node="pathfinder",
     call="getEvents",
@@ -137,7 +135,7 @@ CONSTANT_REPLY = Notice(
     "constant_reply",
     Weight.VOID,
     "juno gave one constant reply to 4,812 different requests",
-    "A cache may have answered.",
+    "a cache may have answered",
     "vary the parameters",
     node="juno",
     call="getEvents",
@@ -146,22 +144,17 @@ GENERATOR_BUSY = Notice(
     "generator_busy",
     Weight.VOID,
     "the generator used 99 % of its core",
-    "It was the bottleneck, not the node.",
+    "it was the bottleneck, not the node",
     "lower the rate or use a larger machine",
 )
 HEAD_MOVED = Notice(
     "head_moved",
     Weight.WARNING,
     "pathfinder fell 7 blocks behind",
-    "It was busy syncing.",
+    "it may have been busy syncing",
     "wait and repeat",
     "pathfinder",
 )
-
-
-@pytest.fixture
-def info() -> RunInfo:
-    return make_info()
 
 
 def make_info() -> RunInfo:
@@ -175,13 +168,3 @@ def make_info() -> RunInfo:
         "rpcbench compare juno pathfinder",
         {"disk": "nvme"},
     )
-
-
-@pytest.fixture(name="make_run")
-def make_run_fixture() -> Callable[..., Run]:
-    return make_run
-
-
-@pytest.fixture(name="make_analysis")
-def make_analysis_fixture() -> Callable[..., Analysis]:
-    return make_analysis
