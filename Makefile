@@ -44,6 +44,7 @@ lock:
 	poetry lock
 	poetry export --with build -o requirements.txt
 	poetry export --with build,dev -o requirements-dev.txt
+	poetry export --only fuzz -o requirements-fuzz.txt
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .import_linter_cache dist
