@@ -13,7 +13,7 @@ import typer
 from typer.exceptions import TyperException
 
 from rpcbench import __version__
-from rpcbench.cli import check, compare, demo, nodes, report, scenarios, simulate
+from rpcbench.cli import check, compare, demo, nodes, report, scenarios, simulate, verify
 from rpcbench.errors import EXIT_INTERNAL, EXIT_INTERRUPTED, RpcbenchError
 
 app = typer.Typer(
@@ -30,6 +30,7 @@ app = typer.Typer(
 app.command("compare", help=compare.COMPARE_HELP)(compare.measure)
 app.command("run", help=compare.RUN_HELP)(compare.measure)
 app.command("check")(check.check)
+app.command("verify")(verify.verify)
 app.command("demo")(demo.demo)
 app.command("report")(report.report)
 app.add_typer(scenarios.app, name="scenarios")

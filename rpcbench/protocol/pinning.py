@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rpcbench.model.scenario import Chain
-from rpcbench.protocol.catalogue import methods
+from rpcbench.protocol.catalogue import check_call, methods
 
 # Blocks that every node moves on in its own time, and that a height can stand for.
 _MOVING = frozenset({"latest", "l1_accepted", "safe", "finalized"})
@@ -27,8 +27,8 @@ class Pinned:
 
 
 def pin(chain: Chain, method: str, params: Any, height: int) -> Pinned:
-    """`params` with every block tag, written or implied, replaced by `height`."""
-    if method in _AT_HEAD_ONLY or method not in methods(chain):
+    """`params` with every block tag, written or implied, replaced by `height`; calls that are not valid stay as is."""
+    if method in _AT_HEAD_ONLY or check_call(chain, method, params):
         return Pinned(params, _holds(params, _MOVING | _UNFIXABLE))
     names = [param.name for param in methods(chain)[method].params]
     block = hex(height) if chain is Chain.ETHEREUM else {"block_number": height}
@@ -44,7 +44,7 @@ def pin(chain: Chain, method: str, params: Any, height: int) -> Pinned:
         values = list(params or [])
         if len(values) < len(names) and names[len(values)] == "block":
             values.append("latest")  # what a node takes where the last parameter is left out
-        pinned = [fixed(name, value) for name, value in zip(names, values, strict=False)] + values[len(names) :]
+        pinned = [fixed(name, value) for name, value in zip(names, values, strict=False)]
     return Pinned(pinned, _holds(pinned, _UNFIXABLE))
 
 
@@ -59,15 +59,13 @@ def _event_filter(_method: str, value: Any, block: Any) -> Any:
 
 def _log_filter(method: str, value: Any, block: Any) -> Any:
     """Without a range, logs are those of the latest block, and traces reach up to it."""
-    if isinstance(value, Mapping) and "blockHash" in value:
+    if "blockHash" in value:
         return value
     implied = {"fromBlock": "latest", "toBlock": "latest"} if method == "eth_getLogs" else {"toBlock": "latest"}
     return _range(value, implied, ("fromBlock", "toBlock"), block)
 
 
 def _range(value: Any, implied: Mapping[str, str], ends: tuple[str, str], block: Any) -> Any:
-    if not isinstance(value, Mapping):
-        return value
     whole = {**implied, **value}
     return {key: _block(item, block) if key in ends else item for key, item in whole.items()}
 

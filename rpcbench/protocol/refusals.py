@@ -1,4 +1,4 @@
-"""Errors that tell how a node is set up, not what the answer is: methods it does not serve, history it does not keep."""
+"""Errors that tell how a node is set up, not what the answer is: what it does not serve, what it does not keep."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _ETHEREUM_HISTORY = frozenset({4444, 4445})
 # Clients say the rest in words, under codes that stand for everything.
 _GENERAL_CODES = frozenset({-1, -32000, -32001, -32002, -32603, -39001})
 _HISTORY_WORDS = re.compile(
-    r"missing trie node|header not found|(unknown|block not found)|prun|historical state|state[\w\s]* (not|un)available"
-    r"|no state (at|for|available)|state-archive|ancient|required historical",
+    r"missing trie node|header not found|unknown block|block not found|prun|ancient|historical state"
+    r"|state[\w\s]* (not |un)available|no state (at|for|available)",
     re.IGNORECASE,
 )
 

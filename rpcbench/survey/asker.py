@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import ssl
 import time
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from rpcbench.errors import UsageError
+from rpcbench.config.certificates import tls_context
 from rpcbench.model.node import Node
+from rpcbench.model.route import Route
 from rpcbench.survey.reading import HttpReply, result_of
 from rpcbench.survey.trouble import unanswered
 
@@ -27,25 +27,20 @@ QUIET_PER_S = 5
 _HEADERS = {"Content-Type": "application/json", "Accept-Encoding": "identity", "User-Agent": "rpcbench"}
 
 
-def open_client(ca_file: str | None) -> httpx.AsyncClient:
+def open_client(route: Route) -> httpx.AsyncClient:
     """An HTTP client that follows no redirect, reads no proxy settings and logs no URL.
 
-    It trusts the certificates in `ca_file`, or the system's where that is None. Raises UsageError for a bad file.
+    Raises UsageError for certificate files that cannot be used.
     """
     import httpx
 
     for name in ("httpx", "httpcore"):  # both log whole URLs or reply headers, at INFO and DEBUG
         logging.getLogger(name).setLevel(logging.WARNING)
-    context = _tls_context(ca_file)
+    context = tls_context(route.tls)
     # httpx limits single steps of a request; Asker limits the whole, against nodes that drip.
-    return httpx.AsyncClient(verify=context, headers=_HEADERS, timeout=None, trust_env=False)  # noqa: S113
-
-
-def _tls_context(ca_file: str | None) -> ssl.SSLContext:
-    try:
-        return ssl.create_default_context(cafile=ca_file)
-    except OSError as error:  # ssl.SSLError is one
-        raise UsageError(f"cannot read certificates from {ca_file}: give a readable PEM file") from error
+    return httpx.AsyncClient(  # noqa: S113
+        verify=context, headers=_HEADERS, timeout=None, trust_env=False, proxy=route.proxy
+    )
 
 
 @dataclass(slots=True)

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rpcbench.model.node import Node
+from rpcbench.model.route import DIRECT, Route
 from rpcbench.model.samples import Status
 from rpcbench.model.workload import Call
 from rpcbench.protocol.classify import classify
@@ -50,19 +51,19 @@ def rehearse(
     calls: Sequence[Call],
     *,
     timeout_s: float = 10.0,
-    ca_file: str | None = None,
+    route: Route = DIRECT,
 ) -> tuple[Rehearsal, ...]:
     """Send each call once to each node; one Rehearsal for every node and kind of call, in that order."""
-    return asyncio.run(_rehearse(nodes, calls, timeout_s, ca_file))
+    return asyncio.run(_rehearse(nodes, calls, timeout_s, route))
 
 
 async def _rehearse(
-    nodes: Sequence[Node], calls: Sequence[Call], timeout_s: float, ca_file: str | None
+    nodes: Sequence[Node], calls: Sequence[Call], timeout_s: float, route: Route
 ) -> tuple[Rehearsal, ...]:
     takes: dict[tuple[int, int], list[Rehearsal]] = {
         (index, spec): [] for index in range(len(nodes)) for spec in sorted({call.spec for call in calls})
     }
-    async with open_client(ca_file) as client:
+    async with open_client(route) as client:
         askers = [Asker(client, node, timeout_s) for node in nodes]
         for call in calls:
             for index, asker in enumerate(askers):

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from rpcbench.errors import NodesError
 from rpcbench.model.facts import NodeFacts
 from rpcbench.model.node import Node
+from rpcbench.model.route import DIRECT, Route
 from rpcbench.model.scenario import Chain
 from rpcbench.model.verdict import Notice
 from rpcbench.survey import judging
@@ -46,13 +47,13 @@ def ask(
     *,
     max_lag: int = 5,
     timeout_s: float = 10.0,
-    ca_file: str | None = None,
+    route: Route = DIRECT,
 ) -> Survey:
     """Ask all nodes and compare their answers; `chain` None takes the chain that the first answering node speaks.
 
-    Raises NodesError when no node tells which chain it speaks, UsageError when `ca_file` cannot be read.
+    Raises NodesError when no node tells which chain it speaks, UsageError when certificate files cannot be used.
     """
-    return asyncio.run(_ask(nodes, chain, max_lag, timeout_s, ca_file))
+    return asyncio.run(_ask(nodes, chain, max_lag, timeout_s, route))
 
 
 def judge(survey: Survey) -> None:
@@ -62,10 +63,10 @@ def judge(survey: Survey) -> None:
 
 
 def ask_again(
-    survey: Survey, *, max_lag: int = 5, timeout_s: float = 10.0, ca_file: str | None = None
+    survey: Survey, *, max_lag: int = 5, timeout_s: float = 10.0, route: Route = DIRECT
 ) -> tuple[tuple[NodeFacts, ...], tuple[Notice, ...]]:
     """The same questions after the run, and what has changed since; a node that no longer answers has no facts."""
-    return asyncio.run(_ask_again(survey, max_lag, timeout_s, ca_file))
+    return asyncio.run(_ask_again(survey, max_lag, timeout_s, route))
 
 
 def simulated(facts: Iterable[NodeFacts]) -> bool:
@@ -74,9 +75,9 @@ def simulated(facts: Iterable[NodeFacts]) -> bool:
 
 
 async def _ask(
-    nodes: Sequence[Node], chain: Chain | None, max_lag: int, timeout_s: float, ca_file: str | None
+    nodes: Sequence[Node], chain: Chain | None, max_lag: int, timeout_s: float, route: Route
 ) -> Survey:
-    async with open_client(ca_file) as client:
+    async with open_client(route) as client:
         interviews = [Interview(Asker(client, node, timeout_s)) for node in nodes]
         await ask_each(interviews, lambda interview: interview.ask_chain(chain))
         chain = _settle_chain(interviews, chain)
@@ -118,10 +119,10 @@ def _settle_chain(interviews: Sequence[Interview], expected: Chain | None) -> Ch
 
 
 async def _ask_again(
-    survey: Survey, max_lag: int, timeout_s: float, ca_file: str | None
+    survey: Survey, max_lag: int, timeout_s: float, route: Route
 ) -> tuple[tuple[NodeFacts, ...], tuple[Notice, ...]]:
     before = {fact.node: fact for fact in survey.facts}
-    async with open_client(ca_file) as client:
+    async with open_client(route) as client:
         nodes = [node for node in survey.nodes if node.name in before]
         interviews = [Interview(Asker(client, node, timeout_s)) for node in nodes]
         await ask_each(interviews, lambda interview: interview.ask_chain(survey.chain))
