@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import platform
 import statistics
@@ -26,7 +27,7 @@ from rpcbench.model.node import Node
 from rpcbench.model.workload import Call, Workload
 
 RUNS = 3
-LAG_S = 1.5
+LAG_S = 1.0
 RATES_PER_S = (500, 5_000)
 SMALL, LARGE = "/", "/large"
 LATEST = Path(__file__).with_name("latest.json")
@@ -91,7 +92,7 @@ def our_cost_us(engine: AsyncioEngine, url: str, requests: list[Call]) -> float:
 
 
 def peer_cost_us(peer: Peer, server: NullServer, path: str) -> float:
-    """CPU of the peer per request that reached the server; its start-up is in it."""
+    """CPU of the peer per request that reached the server, its start-up included; NaN when none did."""
     server.served()
     spent_s = peer.spend(server.url(path))
     served = server.served()
@@ -191,6 +192,8 @@ def markdown(bench: Bench) -> str:
 def _cells(cost_us: float | None, ours_us: float | None) -> tuple[str, str]:
     if cost_us is None or ours_us is None:
         return "not installed", ""
+    if math.isnan(cost_us):
+        return "failed", ""
     return f"{cost_us:.1f}", f"{ours_us / cost_us:.2f}"
 
 

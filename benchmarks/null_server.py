@@ -6,9 +6,11 @@ It runs in a process of its own and does as it is told over a pipe: count reques
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import multiprocessing
 import os
 import socket
+import threading
 import time
 from multiprocessing.connection import Connection as Pipe
 from types import TracebackType
@@ -92,24 +94,23 @@ class _Protocol(asyncio.Protocol):
 def _serve(pipe: Pipe, cpu: int | None) -> None:
     if cpu is not None:
         os.sched_setaffinity(0, {cpu})
+    threading.Thread(target=_obey, args=(pipe,), daemon=True).start()
     uvloop.run(_listen(pipe))
 
 
-async def _listen(pipe: Pipe) -> None:
-    loop = asyncio.get_running_loop()
-    listener = socket.create_server(("127.0.0.1", 0), backlog=4096)
-
-    def obey() -> None:
-        try:
+def _obey(pipe: Pipe) -> None:
+    """Answer the parent's questions; asleep while requests are served."""
+    with contextlib.suppress(EOFError):
+        while True:
             order = pipe.recv()
-        except EOFError:
-            loop.stop()
-            return
-        pipe.send(_State.served if order == "served" else _State.arrivals)
-        _State.served = 0
-        _State.arrivals = {}
+            served, arrivals = _State.served, _State.arrivals
+            _State.served, _State.arrivals = 0, {}
+            pipe.send(served if order == "served" else arrivals)
+    os._exit(0)
 
-    loop.add_reader(os.dup(pipe.fileno()), obey)
-    server = await loop.create_server(_Protocol, sock=listener)
+
+async def _listen(pipe: Pipe) -> None:
+    listener = socket.create_server(("127.0.0.1", 0), backlog=4096)
+    server = await asyncio.get_running_loop().create_server(_Protocol, sock=listener)
     pipe.send(listener.getsockname()[1])
     await server.serve_forever()

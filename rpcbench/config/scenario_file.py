@@ -5,14 +5,15 @@ from __future__ import annotations
 import difflib
 import random
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rpcbench.config.thresholds import parse_threshold
 from rpcbench.errors import SpecError
 from rpcbench.model.scenario import Arrival, CallSpec, Chain, Closed, Load, Open, Scenario
 from rpcbench.plan.parameters import Template, TemplateError, compile_params, draw, is_constant
-from rpcbench.protocol.catalogue import check_call, methods
+from rpcbench.protocol.catalogue import check_call, methods, writes
 from rpcbench.protocol.kinds import Problem
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ _SUFFIXES = (".yaml", ".yml")
 # Enough draws for every alternative of an ordinary `choice` to come up, on a chain of ordinary height.
 _EXAMPLES = 50
 _EXAMPLE_HEAD = 1_000_000
+WRITES = "can change the chain, the node or its accounts"
 
 
 def scenario_directory() -> Path:
@@ -37,10 +39,13 @@ def shipped_scenarios() -> list[str]:
     return sorted((path.stem for path in scenario_directory().glob("*.yaml")), key=str.lower)
 
 
-def load_scenario(name_or_path: str, *, validate: bool = True) -> Scenario:
+def load_scenario(
+    name_or_path: str, *, validate: bool = True, allow_writes: bool = False, nodes: Collection[str] | None = None
+) -> Scenario:
     """A shipped scenario by its bare name, or a file by its path. Raises SpecError with every fault, one a line.
 
     Without `validate`, calls that the method catalogue refuses are let through; the file must be sound all the same.
+    Calls that write are let through with `allow_writes` alone. Thresholds may name `nodes`; None lets them name any.
     """
     from rpcbench.config.schema import ScenarioFields, check
     from rpcbench.config.yaml_file import read_yaml
@@ -48,9 +53,9 @@ def load_scenario(name_or_path: str, *, validate: bool = True) -> Scenario:
     path = _find(name_or_path)
     file = read_yaml(path)
     fields, faults = check(ScenarioFields, file.data)
-    faults += _call_faults(file.data, validate=validate)
+    faults += _call_faults(file.data, validate=validate, allow_writes=allow_writes)
     if fields is not None:
-        faults += [*_choice_faults(fields), *_label_faults(fields)]
+        faults += [*_choice_faults(fields), *_label_faults(fields), *_threshold_faults(fields, nodes)]
     if fields is None or faults:
         raise file.error(faults)
     return _scenario(fields, path.stem, file.text)
@@ -76,8 +81,8 @@ def _hint(name: str, shipped: list[str]) -> str:
     return f"shipped are {', '.join(near)}; your own is given as a path, such as ./mine.yaml"
 
 
-def _call_faults(data: dict[str, Any], *, validate: bool) -> Iterator[Fault]:
-    """Calls whose parameters cannot be drawn or do not fit the method.
+def _call_faults(data: dict[str, Any], *, validate: bool, allow_writes: bool) -> Iterator[Fault]:
+    """Calls that write, and calls whose parameters cannot be drawn or do not fit the method.
 
     Works on the file's raw data, so that these faults are listed together with those of the schema.
     """
@@ -87,6 +92,8 @@ def _call_faults(data: dict[str, Any], *, validate: bool) -> Iterator[Fault]:
     chain = Chain(data["chain"])
     for i, call in enumerate(calls):
         if isinstance(call, dict) and isinstance(call.get("method"), str):
+            if not allow_writes and writes(call["method"]):
+                yield ("calls", i, "method"), f"`{call['method']}` {WRITES}; --allow-writes sends it all the same"
             for path, message in _faults_of(chain, call["method"], call.get("params"), validate=validate):
                 yield ("calls", i, *path), message
 
@@ -132,15 +139,29 @@ def _label_faults(fields: ScenarioFields) -> Iterator[Fault]:
     """Calls that would share a line in every table."""
     first: dict[str, int] = {}
     for i, call in enumerate(fields.calls):
-        label = call.label or _default_label(call.method)
+        label = _label(call)
         if label in first:
             taken = f"`{label}` already stands for calls[{first[label]}]"
             yield ("calls", i, "label"), f"{taken}; write `label:` with another word here"
         first.setdefault(label, i)
 
 
-def _default_label(method: str) -> str:
-    return method.removeprefix("starknet_").removeprefix("eth_")
+def _threshold_faults(fields: ScenarioFields, nodes: Collection[str] | None) -> Iterator[Fault]:
+    """Thresholds that cannot be read, or speak of what there is not."""
+    labels = [_label(call) for call in fields.calls]
+    for i, text in enumerate(fields.thresholds):
+        try:
+            parse_threshold(text, labels, nodes)
+        except SpecError as error:
+            yield ("thresholds", i), str(error)
+
+
+def _label(call: CallFields) -> str:
+    """What stands for the call in tables; a batch's size is part of it unless the person chose the word."""
+    if call.label is not None:
+        return call.label
+    method = call.method.removeprefix("starknet_").removeprefix("eth_")
+    return method if call.batch == 1 else f"{method} ×{call.batch}"
 
 
 def _scenario(fields: ScenarioFields, stem: str, text: str) -> Scenario:
@@ -166,7 +187,7 @@ def _scenario(fields: ScenarioFields, stem: str, text: str) -> Scenario:
 
 def _call_spec(call: CallFields) -> CallSpec:
     params = [] if call.params is None else call.params
-    return CallSpec(call.method, params, float(call.weight), call.label or _default_label(call.method))
+    return CallSpec(call.method, params, float(call.weight), _label(call), call.batch)
 
 
 def _load(load: LoadFields) -> Load:

@@ -51,14 +51,23 @@ def _duration(least_ns: int) -> BeforeValidator:
     return BeforeValidator(check)
 
 
+def _warning(value: Any) -> Any:
+    """Without quotes YAML reads `- warn: p99<1s` as a mapping; it is as clear."""
+    if isinstance(value, dict) and list(value) == ["warn"] and isinstance(value["warn"], str):
+        return f"warn: {value['warn']}"
+    return value
+
+
 _WORD = r"^[A-Za-z0-9][A-Za-z0-9_-]*$"
 Text = Annotated[str, Field(min_length=1), _right("some text, in quotes where it looks like a number")]
 Word = Annotated[str, Field(pattern=_WORD), _right("a word of letters, digits, `_` and `-`")]
 Count = Annotated[int, Field(gt=0), _right("a whole number above 0")]
+BatchSize = Annotated[int, Field(ge=1, le=1000), _right("a whole number from 1 to 1000, which is what geth takes")]
 Natural = Annotated[int, Field(ge=0), _right("a whole number from 0 on")]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False), _right("a number above 0")]
 ChainWord = Annotated[Literal["starknet", "ethereum"], _right("starknet or ethereum")]
 ArrivalWord = Annotated[Literal["poisson", "constant"], _right("poisson or constant")]
+ThresholdText = Annotated[Text, BeforeValidator(_warning)]
 Duration = Annotated[int, _duration(least_ns=1)]
 DurationOrNone = Annotated[int, _duration(least_ns=0)]
 
@@ -69,6 +78,7 @@ class CallFields(Fields):
     method: Text
     params: Any = None
     weight: Positive = 1
+    batch: BatchSize = 1
     label: Word | None = None
 
 
@@ -107,7 +117,7 @@ class ScenarioFields(Fields):
     warmup: DurationOrNone | None = None
     timeout: Duration | None = None
     seed: Natural | None = None
-    thresholds: list[Text] = []
+    thresholds: list[ThresholdText] = []
 
 
 class NodeFields(Fields):

@@ -1,180 +1,62 @@
-"""The engine for HTTP/1.1: uvloop, our own protocol, one long-lived worker process."""
+"""The engine for HTTP/1.1: uvloop, and our own protocol down to the socket."""
 
 from __future__ import annotations
 
-import multiprocessing
-import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
-from multiprocessing.connection import wait
-from pathlib import Path
-from time import monotonic_ns
+import asyncio
+from array import array
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from rpcbench.engine.base import OnProgress, Progress
-from rpcbench.engine.progress import ProgressMeter
-from rpcbench.engine.ring import RingReader, new_ring_memory
-from rpcbench.engine.trial import Outcome
-from rpcbench.engine.worker import Failure, serve
-from rpcbench.errors import EngineError
-from rpcbench.model.samples import SAMPLE, Rows, Samples
+from rpcbench.config.certificates import tls_context
+from rpcbench.engine.connection import Connector
+from rpcbench.engine.lane import SocketTraffic
+from rpcbench.engine.reply_body import Bodies
+from rpcbench.engine.request_bytes import encode_requests, target_of
+from rpcbench.engine.ring import RingWriter
+from rpcbench.engine.traffic import MAX_BODY_BYTES
+from rpcbench.engine.worker_engine import WorkerEngine
+from rpcbench.model.route import Tls
 from rpcbench.model.workload import Workload
 
-_PROGRESS_S = 0.125
-_PATIENCE_S = 2.0
+
+@dataclass(frozen=True, slots=True)
+class HttpSender:
+    """Kept connections over http and https, as bytes that were made before the clock starts."""
+
+    tls: Tls = field(default_factory=Tls)
+    gzip: bool = False
+    max_body_bytes: int = MAX_BODY_BYTES
+
+    @property
+    def name(self) -> str:
+        """Runs with and without compression are not alike."""
+        return "asyncio+gzip" if self.gzip else "asyncio"
+
+    def traffic(self, workload: Workload, rows: RingWriter) -> SocketTraffic:
+        """Encode every request that is used, and find out where they go."""
+        target = target_of(workload.node)
+        context = None
+        if target.tls:
+            context = tls_context(self.tls)
+            context.set_alpn_protocols(["http/1.1"])
+        bodies = Bodies(workload.calls, self.max_body_bytes)
+        connector = Connector(asyncio.get_running_loop(), target, context, bodies)
+        used = np.unique(workload.order).tolist()
+        requests = encode_requests(workload.node, target, workload.calls, used, gzip=self.gzip)
+        ids = array("q", [call.id for call in workload.calls])
+        return SocketTraffic(connector, requests, ids, workload.timeout_ns, rows)
 
 
-class AsyncioEngine:
-    """Sends over http and https with kept connections.
+class AsyncioEngine(WorkerEngine):
+    """The engine for everything that HTTP/1.1 without a proxy reaches."""
 
-    `ca_file` replaces the system's certificate authorities. `ring_rows` bounds the rows on their way to this process.
-    """
-
-    name = "asyncio"
-
-    def __init__(self, *, ca_file: Path | None = None, ring_rows: int = 2**17) -> None:
-        self._ca_file = None if ca_file is None else str(ca_file)
-        self._ring_rows = ring_rows
-        self._worker: _Worker | None = None
-
-    def run(self, workload: Workload, on_progress: OnProgress) -> Samples:
-        """Send `workload` from the worker process and gather its rows."""
-        try:
-            if self._worker is None:
-                self._worker = _Worker(self._ring_rows, self._ca_file)
-            return self._worker.run(workload, on_progress)
-        except BaseException:
-            self.close()
-            raise
-
-    def close(self) -> None:
-        """Stop the worker process; the next run starts another."""
-        if self._worker is not None:
-            self._worker.stop()
-            self._worker = None
-
-
-class _Worker:
-    """The worker process as the parent sees it."""
-
-    def __init__(self, ring_rows: int, ca_file: str | None) -> None:
-        context = multiprocessing.get_context("spawn")
-        memory = new_ring_memory(ring_rows)
-        self._pipe, theirs = context.Pipe()
-        self._process = context.Process(
-            target=serve, args=(theirs, memory.name, ring_rows, ca_file), name="rpcbench-worker", daemon=True
-        )
-        try:
-            with _interrupts_held():
-                self._process.start()
-            theirs.close()
-            self._receive()  # that it is ready
-        except BaseException:
-            memory.close()
-            self._end_process()
-            raise
-        finally:
-            memory.unlink()  # both have it mapped by now, so nothing is left behind whoever dies first
-        self._memory = memory
-        self._ring = RingReader(memory, ring_rows)
-
-    def run(self, workload: Workload, on_progress: OnProgress) -> Samples:
-        self._ring.reset()
-        gathered = _Gathered(self._ring)
-        try:
-            self._pipe.send(workload)
-        except OSError:
-            raise EngineError(self._epitaph()) from None
-        while not wait([self._pipe], _PROGRESS_S):
-            gathered.take()
-            if self._ring.origin_ns:
-                on_progress(gathered.progress())
-        answer = self._receive()
-        if isinstance(answer, Failure):
-            raise EngineError(answer.sentence)
-        assert isinstance(answer, Outcome)
-        gathered.take_last(answer.leftover)
-        on_progress(gathered.progress())
-        return gathered.samples(answer)
-
-    def stop(self) -> None:
-        self._end_process()
-        self._ring.release()
-        self._memory.close()
-
-    def _receive(self) -> Outcome | Failure | str:
-        try:
-            answer: Outcome | Failure | str = self._pipe.recv()
-        except (EOFError, OSError):
-            raise EngineError(self._epitaph()) from None
-        return answer
-
-    def _end_process(self) -> None:
-        if self._process.pid is not None:
-            self._process.terminate()
-            self._process.join(_PATIENCE_S)
-            if self._process.is_alive():
-                self._process.kill()
-                self._process.join()
-        self._pipe.close()
-
-    def _epitaph(self) -> str:
-        self._process.join(_PATIENCE_S)
-        code = self._process.exitcode
-        how = f"was killed by {signal.Signals(-code).name}" if code is not None and code < 0 else "ended by itself"
-        return f"The load generator's worker process {how}, and the trial is lost; check free memory, then run again."
-
-
-class _Gathered:
-    """The rows of one trial, as they come out of the ring."""
-
-    def __init__(self, ring: RingReader) -> None:
-        self._ring = ring
-        self._meter = ProgressMeter()
-        self._bytes = bytearray()
-
-    def take(self) -> None:
-        """Take what came while the worker runs."""
-        self._add(self._ring.drain())
-
-    def take_last(self, leftover: bytes) -> None:
-        """Take the rest; the worker has finished."""
-        self._add(self._ring.drain(finished=True) + leftover)
-
-    def progress(self) -> Progress:
-        return self._meter.read(monotonic_ns() - self._ring.origin_ns, self._ring.started)
-
-    def samples(self, outcome: Outcome) -> Samples:
-        rows = np.frombuffer(self._bytes, dtype=SAMPLE)
-        return Samples(
-            rows=rows,
-            started_unix_ns=self._ring.origin_unix_ns,
-            wall_ns=int(rows["done_ns"].max()) if len(rows) else 0,
-            cpu_ns=outcome.cpu_ns,
-            connects=outcome.connects,
-            reconnects=outcome.reconnects,
-        )
-
-    def _add(self, drained: bytearray) -> None:
-        rows = np.frombuffer(drained, dtype=SAMPLE)
-        _count_from(rows, self._ring.origin_ns)
-        self._bytes += drained
-        self._meter.add(rows)
-
-
-def _count_from(rows: Rows, origin_ns: int) -> None:
-    """Make monotonic times relative to the trial's start; those that never came stay 0."""
-    for name in ("due_ns", "sent_ns", "first_ns", "done_ns"):
-        times = rows[name]
-        np.subtract(times, origin_ns, out=times, where=times != 0)
-
-
-@contextmanager
-def _interrupts_held() -> Iterator[None]:
-    """Keep Ctrl-C from a process that is just being born; it reaches this one afterwards."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    def __init__(
+        self,
+        *,
+        tls: Tls | None = None,
+        gzip: bool = False,
+        max_body_bytes: int = MAX_BODY_BYTES,
+        ring_rows: int = 2**17,
+    ) -> None:
+        super().__init__(HttpSender(tls or Tls(), gzip, max_body_bytes), ring_rows=ring_rows)

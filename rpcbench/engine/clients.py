@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from time import monotonic_ns
 
-from rpcbench.engine.lane import NEVER_NS, Lane, Traffic
+from rpcbench.engine.traffic import NEVER_NS, Lane, Traffic
 
 _FIRST_PAUSE_S = 0.010
 _LONGEST_PAUSE_S = 0.5

@@ -9,12 +9,14 @@ import ssl
 from time import monotonic_ns
 from typing import TYPE_CHECKING, Any, cast
 
-from rpcbench.engine.reply_reader import ReplyReader
+from rpcbench.engine.reply_body import Bodies
+from rpcbench.engine.reply_reader import BatchReplyReader, ReplyReader
 from rpcbench.engine.request_bytes import Target
 from rpcbench.model.samples import Status
+from rpcbench.protocol.classify import Reply
 
 if TYPE_CHECKING:
-    from rpcbench.engine.lane import Lane
+    from rpcbench.engine.lane import SocketLane
 
 # One buffer for all connections: it is filled and read out within one callback. Its size is what one read can take;
 # a block of 200 kB should fit.
@@ -31,11 +33,16 @@ class Connection(asyncio.BufferedProtocol):
     def __init__(self, connector: Connector) -> None:
         self._connector = connector
         self._choked = False  # part of a request is still to be written
-        self.lane: Lane | None = None
+        self.lane: SocketLane | None = None
         self.opened_ns = 0
-        self.reader = ReplyReader()
+        self.reader = (BatchReplyReader if connector.bodies.batches else ReplyReader)(connector.bodies)
         self.served = 0
         self.transport: asyncio.Transport
+
+    @property
+    def received(self) -> int:
+        """Bytes so far of a body that is not complete."""
+        return self.reader.received if self.reader.begun else 0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.opened_ns = monotonic_ns()
@@ -82,13 +89,24 @@ class Connection(asyncio.BufferedProtocol):
             self.lane.disconnected(self, exc, now)
 
 
+class UpgradeRefusedError(OSError):
+    """The server took the connection, and would not speak the protocol; `reply` says how."""
+
+    def __init__(self, reply: Reply) -> None:
+        super().__init__()
+        self.reply = reply
+
+
 class Connector:
     """Opens connections to one target, and knows which are open."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, target: Target, tls: ssl.SSLContext | None) -> None:
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop, target: Target, tls: ssl.SSLContext | None, bodies: Bodies
+    ) -> None:
         self._loop = loop
         self._target = target
         self.tls = tls
+        self.bodies = bodies
         self._addresses: list[tuple[Any, ...]] = []
         self._live: set[Connection] = set()
         self._all_gone = asyncio.Event()
@@ -125,14 +143,21 @@ class Connector:
         if not self._live:
             self._all_gone.set()
 
+    def _new_connection(self) -> Connection:
+        return Connection(self)
+
+    async def _greet(self, connection: Connection) -> None:
+        """What has to be said before the first request: nothing in HTTP."""
+
     async def _open_at(self, address: tuple[Any, ...]) -> Connection:
-        connection = Connection(self)
+        connection = self._new_connection()
         host, port = address[4][:2]
         await self._loop.create_connection(
             lambda: connection, host, port, ssl=self.tls, server_hostname=self._target.host if self.tls else None
         )
         if connection not in self._live:
             raise ConnectionResetError  # lost again before this coroutine was told of it
+        await self._greet(connection)
         self._addresses = [address]  # this one answers
         self.opened += 1
         return connection

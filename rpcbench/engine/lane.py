@@ -5,81 +5,40 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections.abc import Sequence
-from struct import Struct
 from time import monotonic_ns
-from typing import Protocol
 
-from rpcbench.engine.connection import Connection, Connector
+from rpcbench.engine.connection import Connection, Connector, UpgradeRefusedError
 from rpcbench.engine.ring import RingWriter
-from rpcbench.model.samples import SAMPLE_FORMAT, Status
+from rpcbench.engine.traffic import Driver, Lane, Traffic, pack_row
+from rpcbench.model.samples import Status
 from rpcbench.protocol.classify import Reply
 
-NEVER_NS = 2**63
-_pack_row = Struct(SAMPLE_FORMAT).pack
 _NOBODY = Reply(Status.NETWORK, 0, 0)
 _TOO_LATE = Reply(Status.TIMEOUT, 0, 0)
 
 
-class Driver(Protocol):
-    """Decides what a lane sends next: the closed loop or the open one."""
-
-    started: int
-    finished: asyncio.Future[None]
-
-    def begin(self, origin_ns: int) -> None:
-        """Start the clock."""
-
-    def ready(self, lane: Lane) -> None:
-        """The lane's request has its row, and its connection is either usable or gone."""
-
-    def idle_lost(self, lane: Lane) -> None:
-        """A lane that waits for work lost its connection."""
-
-    def expire(self, now_ns: int) -> int:
-        """End requests that wait for a lane and are out of time; the next time to ask."""
-
-    def close(self) -> None:
-        """Stop whatever still runs."""
-
-
-class Traffic:
-    """What the lanes of one trial share. `requests` and `ids` are by position in the workload's calls."""
+class SocketTraffic(Traffic):
+    """Lanes that write ready-made bytes to sockets. `requests` are by position in the workload's calls."""
 
     def __init__(
         self, connector: Connector, requests: Sequence[bytes], ids: Sequence[int], timeout_ns: int, rows: RingWriter
     ) -> None:
+        super().__init__(ids, timeout_ns, rows)
         self.connector = connector
         self.requests = requests
-        self.ids = ids
-        self.timeout_ns = timeout_ns
-        self.rows = rows
-        self.lanes: list[Lane] = []
 
-    def new_lane(self, driver: Driver) -> Lane:
-        """One more place in flight."""
-        lane = Lane(self, driver)
-        self.lanes.append(lane)
-        return lane
+    def _make_lane(self, driver: Driver) -> Lane:
+        return SocketLane(self, driver)
 
-    def give_up(self, position: int, due_ns: int, now_ns: int) -> None:
-        """The row of a request that ran out of time before it could be sent."""
-        call = self.ids[position]
-        self.rows.append(_pack_row(due_ns, 0, 0, now_ns, 0, 0, call, 0, 0, Status.TIMEOUT, 0, 0))
+    @property
+    def opened(self) -> int:
+        return self.connector.opened
 
-    def expire(self, now_ns: int) -> int:
-        """End every request in flight that is out of time; when the next one will be, if it stays unanswered."""
-        earliest_ns = now_ns
-        for lane in self.lanes:
-            if lane.busy:
-                began_ns = lane.sent_ns or lane.due_ns
-                if began_ns + self.timeout_ns <= now_ns:
-                    lane.expire(now_ns)
-                else:
-                    earliest_ns = min(earliest_ns, began_ns)
-        return earliest_ns + self.timeout_ns
+    async def close(self) -> None:
+        await self.connector.close()
 
 
-class Lane:
+class SocketLane:
     """At most one request, over at most one connection, which is opened anew when it was lost.
 
     `sent_ns` stays at the first attempt when a request is sent once more, so that all the time is charged.
@@ -108,7 +67,7 @@ class Lane:
         "sent_ns",
     )
 
-    def __init__(self, traffic: Traffic, driver: Driver) -> None:
+    def __init__(self, traffic: SocketTraffic, driver: Driver) -> None:
         self._driver = driver
         self._connector = traffic.connector
         self._requests = traffic.requests
@@ -125,6 +84,10 @@ class Lane:
         self.reconnects = 0
         self.call = 0
         self.due_ns = self.sent_ns = self.first_ns = self.connect_ns = self.reconnect = 0
+
+    @property
+    def connected(self) -> bool:
+        return self.connection is not None
 
     def start(self, position: int, due_ns: int, now_ns: int) -> None:
         """Send the call at `position` now, opening a connection first where there is none."""
@@ -166,7 +129,7 @@ class Lane:
             self._open()
         else:
             self.failures += 1
-            self._record(_nobody(exc), now_ns, connection.reader.received if connection.reader.begun else 0)
+            self._record(_nobody(exc), now_ns, connection.received)
             self._driver.ready(self)
 
     def expire(self, now_ns: int) -> None:
@@ -175,7 +138,7 @@ class Lane:
             self._opening.cancel()
             return
         connection = self.connection
-        received = connection.reader.received if connection is not None and connection.reader.begun else 0
+        received = 0 if connection is None else connection.received
         self._record(_TOO_LATE, now_ns, received)
         self._drop_connection()
 
@@ -226,7 +189,7 @@ class Lane:
         status, code, digest = reply
         self.busy = False
         self._append_row(
-            _pack_row(
+            pack_row(
                 self.due_ns,
                 self.sent_ns,
                 self.first_ns,
@@ -253,6 +216,8 @@ class Lane:
 
 def _nobody(error: Exception | None) -> Reply:
     """Why no reply came, as the system's error number where it has one."""
+    if isinstance(error, UpgradeRefusedError):
+        return error.reply
     if isinstance(error, OSError) and not isinstance(error, ssl.SSLError):
         return _NOBODY._replace(code=error.errno or 0)
     return _NOBODY

@@ -7,18 +7,16 @@ is kept of it beyond what the judgement needs. What breaks HTTP, or exceeds the 
 from __future__ import annotations
 
 import re
-import zlib
 from enum import Enum, auto
 from functools import lru_cache
 from typing import NamedTuple
 
+from rpcbench.engine.reply_body import Bodies, Body, MalformedReplyError
 from rpcbench.model.samples import Status
-from rpcbench.protocol.classify import Reply, StreamedReply, classify
+from rpcbench.protocol.classify import Reply, classify
 
 MAX_HEAD_BYTES = 16_384
-MAX_BODY_BYTES = 256 * 1024 * 1024
 _MAX_LINE_BYTES = 1_024  # chunk sizes and trailers
-_INFLATE_BYTES = 65_536
 
 _STATUS_LINE = re.compile(rb"HTTP/1\.([01]) ([1-9]\d\d)(?: [^\n]*)?")
 _CHUNK_SIZE = re.compile(rb"([0-9A-Fa-f]{1,12})[ \t]*(?:;.*)?", re.DOTALL)
@@ -36,10 +34,6 @@ class Head(NamedTuple):
     keep_alive: bool
     retry_after: bool
     coding: bytes
-
-
-class MalformedReplyError(Exception):
-    """The bytes are no HTTP reply, or one beyond the caps."""
 
 
 # The heads of one node differ by date and length only, so most are parsed once.
@@ -101,37 +95,33 @@ class _Expect(Enum):
 class ReplyReader:
     """Takes the pieces of a connection in order; gives one Reply for each reply that is complete."""
 
-    __slots__ = ("_expect", "_head", "_left", "_line", "_received", "_sink", "_text", "keep_alive", "received")
+    __slots__ = ("_bodies", "_body", "_expect", "_head", "_left", "_line", "_text", "keep_alive", "received")
 
-    def __init__(self) -> None:
+    def __init__(self, bodies: Bodies) -> None:
         self.keep_alive = True  # of the last reply
         self.received = 0  # body bytes of the last reply, or of the one being read
         self._text = b""  # an incomplete head
         self._head: Head | None = None
-        self._sink: StreamedReply | _Inflated
+        self._body: Body
+        self._bodies = bodies
         self._left = 0
         self._line = b""
         self._expect = _Expect.SIZE
 
     def feed(self, data: memoryview, call_id: int) -> Reply | None:
         """Take the next piece; the reply to request `call_id` once it is complete. `data` may be reused afterwards."""
-        if self._head is None:
-            if not self._text and len(data) <= MAX_HEAD_BYTES:
-                text, end, body = bytes(data).partition(b"\r\n\r\n")
-                if end:
-                    try:
-                        status, _, simple, keep_alive, retry_after, _ = parse_head(text)
-                    except MalformedReplyError:
-                        return self._malformed()
-                    if len(body) == simple:
-                        self.keep_alive = keep_alive
-                        self.received = simple
-                        return classify(status, retry_after, body, call_id)
-            self.received = 0
-        try:
-            return self._feed(data, call_id)
-        except (MalformedReplyError, zlib.error):
-            return self._malformed()
+        if self._head is None and not self._text and len(data) <= MAX_HEAD_BYTES:
+            text, end, body = bytes(data).partition(b"\r\n\r\n")
+            if end:
+                try:
+                    status, _, simple, keep_alive, retry_after, _ = parse_head(text)
+                except MalformedReplyError:
+                    return self._malformed()
+                if len(body) == simple:
+                    self.keep_alive = keep_alive
+                    self.received = simple
+                    return classify(status, retry_after, body, call_id)
+        return self._feed_on(data, call_id)
 
     def end(self) -> Reply | None:
         """The server closed its side: the reply if that completes or cuts it, None if none had begun."""
@@ -142,13 +132,22 @@ class ReplyReader:
             return self._malformed()
         try:
             return self._complete(head, surplus=0)
-        except (MalformedReplyError, zlib.error):
+        except MalformedReplyError:
             return self._malformed()
 
     @property
     def begun(self) -> bool:
         """Whether a reply is being read."""
         return self._head is not None or bool(self._text)
+
+    def _feed_on(self, data: memoryview, call_id: int) -> Reply | None:
+        """Any piece of any reply."""
+        if self._head is None:
+            self.received = 0
+        try:
+            return self._feed(data, call_id)
+        except MalformedReplyError:
+            return self._malformed()
 
     def _feed(self, data: memoryview, call_id: int) -> Reply | None:
         while self._head is None:
@@ -169,14 +168,12 @@ class ReplyReader:
         return self._feed_body(self._head, data)
 
     def _begin_body(self, head: Head, call_id: int) -> None:
-        if head.length > MAX_BODY_BYTES:
+        if head.length > self._bodies.max_bytes:
             raise MalformedReplyError
         self._head = head
         self._left = max(0, head.length)
         self._expect = _Expect.SIZE
-        self._sink = StreamedReply(call_id)
-        if head.coding:
-            self._sink = _Inflated(self._sink, head.coding)
+        self._body = self._bodies.new(call_id, head.coding)
 
     def _feed_body(self, head: Head, data: memoryview) -> Reply | None:
         if head.length == CHUNKED:
@@ -229,12 +226,12 @@ class ReplyReader:
 
     def _take(self, part: memoryview) -> None:
         self.received += len(part)
-        if self.received > MAX_BODY_BYTES:
+        if self.received > self._bodies.max_bytes:
             raise MalformedReplyError
-        self._sink.feed(part)
+        self._body.feed(part)
 
     def _complete(self, head: Head, surplus: int) -> Reply:
-        reply = self._sink.finish(head.status, head.retry_after)
+        reply = self._body.finish(head.status, head.retry_after)
         self._head = None
         self.keep_alive = head.keep_alive and not surplus  # more than was asked for: what comes next is not ours
         return reply
@@ -245,41 +242,20 @@ class ReplyReader:
         return Reply(Status.BAD_REPLY, status, 0)
 
 
+class BatchReplyReader(ReplyReader):
+    """For workloads that hold batches, whose replies are no single objects."""
+
+    __slots__ = ()
+
+    def feed(self, data: memoryview, call_id: int) -> Reply | None:
+        """As in every reader; replies to batches are never judged in one piece."""
+        if call_id in self._bodies.batches:
+            return self._feed_on(data, call_id)
+        return super().feed(data, call_id)
+
+
 def _chunk_size(line: bytes) -> int:
     match = _CHUNK_SIZE.fullmatch(line)
     if match is None:
         raise MalformedReplyError
     return int(match[1], 16)
-
-
-class _Inflated:
-    """A body that came compressed although it was not asked for: gzip and deflate are undone, within the cap."""
-
-    __slots__ = ("_inflater", "_sink", "_size")
-
-    def __init__(self, sink: StreamedReply, coding: bytes) -> None:
-        if coding not in {b"gzip", b"x-gzip", b"deflate"}:
-            raise MalformedReplyError
-        self._sink = sink
-        self._inflater = zlib.decompressobj(wbits=47)  # gzip or zlib, as the data says
-        self._size = 0
-
-    def feed(self, part: memoryview) -> None:
-        rest: bytes | memoryview = part
-        while len(rest):
-            rest = self._inflate(rest)
-
-    def finish(self, http_status: int, retry_after: bool) -> Reply:
-        self._inflate(b"")
-        if not self._inflater.eof:
-            raise MalformedReplyError
-        return self._sink.finish(http_status, retry_after)
-
-    def _inflate(self, rest: bytes | memoryview) -> bytes:
-        """Pass on what `rest` yields, up to a bound; what is left of it for the next time."""
-        data = self._inflater.decompress(rest, _INFLATE_BYTES)
-        self._size += len(data)
-        if self._size > MAX_BODY_BYTES or self._inflater.unused_data:
-            raise MalformedReplyError
-        self._sink.feed(data)
-        return self._inflater.unconsumed_tail

@@ -59,9 +59,13 @@ def target_of(node: Node) -> Target:
     )
 
 
-def encode_requests(node: Node, target: Target, calls: Sequence[Call], used: Iterable[int]) -> list[bytes]:
+def encode_requests(
+    node: Node, target: Target, calls: Sequence[Call], used: Iterable[int], *, gzip: bool = False
+) -> list[bytes]:
     """One whole POST per call, by position; calls that are not in `used` stay empty."""
-    prefix = _head(node, target)
+    headers = headers_of(node, target, gzip=gzip)
+    lines = [f"POST {target.path} HTTP/1.1", *(f"{name}: {value}" for name, value in headers)]
+    prefix = ("\r\n".join(lines) + "\r\n").encode()
     requests = [b""] * len(calls)
     for position in used:
         body = calls[position].body
@@ -69,13 +73,13 @@ def encode_requests(node: Node, target: Target, calls: Sequence[Call], used: Ite
     return requests
 
 
-def _head(node: Node, target: Target) -> bytes:
-    """Request line and headers; the node's own headers replace ours, but cannot change how a body is framed."""
+def headers_of(node: Node, target: Target, *, gzip: bool = False) -> list[tuple[str, str]]:
+    """Every header but the length. The node's own replace ours, but cannot change how a body is framed."""
     headers = {
         "host": ("Host", target.host_header),
         "content-type": ("Content-Type", "application/json"),
         "accept": ("Accept", "application/json"),
-        "accept-encoding": ("Accept-Encoding", "identity"),
+        "accept-encoding": ("Accept-Encoding", "gzip" if gzip else "identity"),
         "user-agent": ("User-Agent", f"rpcbench/{__version__}"),
     }
     if target.authorization is not None:
@@ -88,5 +92,4 @@ def _head(node: Node, target: Target) -> bytes:
         if not _TOKEN.fullmatch(name) or any(c in value for c in "\r\n\0"):
             raise EngineError(f"A header of node {node.name} has a name or a value that HTTP does not allow.")
         headers[name.lower()] = (name, value)
-    lines = [f"POST {target.path} HTTP/1.1", *(f"{name}: {value}" for name, value in headers.values())]
-    return ("\r\n".join(lines) + "\r\n").encode()
+    return list(headers.values())

@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Callable, Sequence
 from time import monotonic_ns
 
-from rpcbench.engine.lane import NEVER_NS, Lane, Traffic
 from rpcbench.engine.pacing import Timer, make_timer
+from rpcbench.engine.traffic import NEVER_NS, Lane, Traffic
 
 _LANES_AT_FIRST = 16  # more are opened when they are needed
 
@@ -48,7 +48,7 @@ class OpenLoop:
     def begin(self, origin_ns: int) -> None:
         """The clock starts."""
         self._origin_ns = origin_ns
-        self._idle.sort(key=lambda lane: lane.connection is not None)  # taken from the end
+        self._idle.sort(key=lambda lane: lane.connected)  # taken from the end
         self._tick()
 
     def ready(self, lane: Lane) -> None:

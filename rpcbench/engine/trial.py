@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import gc
 import resource
-import ssl
 import time
 from array import array
 from collections.abc import Iterator
@@ -13,14 +12,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from time import monotonic_ns
 
-import numpy as np
-
 from rpcbench.engine.clients import ClosedLoop
-from rpcbench.engine.connection import Connector
-from rpcbench.engine.lane import Driver, Traffic
-from rpcbench.engine.request_bytes import Target, encode_requests, target_of
 from rpcbench.engine.ring import RingWriter
 from rpcbench.engine.schedule import OpenLoop
+from rpcbench.engine.traffic import Driver, Sender, Traffic
 from rpcbench.errors import EngineError
 from rpcbench.model.workload import Workload
 
@@ -40,13 +35,10 @@ class Outcome:
     reconnects: int
 
 
-async def run_trial(workload: Workload, rows: RingWriter, ca_file: str | None) -> Outcome:
+async def run_trial(workload: Workload, rows: RingWriter, sender: Sender) -> Outcome:
     """Send `workload`; its rows are in `rows`, the last of them perhaps in the outcome."""
     _check_descriptors(workload)
-    loop = asyncio.get_running_loop()
-    target = target_of(workload.node)
-    connector = Connector(loop, target, _tls_context(target, ca_file))
-    traffic = _encode(workload, target, connector, rows)
+    traffic = sender.traffic(workload, rows)
     driver = _driver(workload, traffic)
     try:
         await _open_ahead(traffic, workload.timeout_ns)
@@ -56,15 +48,16 @@ async def run_trial(workload: Workload, rows: RingWriter, ca_file: str | None) -
             driver.begin(origin_ns)
             await _keep_house(driver, traffic)
             cpu_ns = time.process_time_ns() - cpu_ns
+        driver.finished.result()
     finally:
         driver.close()
-        await connector.close()
+        await traffic.close()
     if rows.appended != driver.started:
         raise AssertionError(f"{driver.started} requests started, {rows.appended} rows")
     return Outcome(
         leftover=rows.finish(driver.started),
         cpu_ns=cpu_ns,
-        connects=connector.opened,
+        connects=traffic.opened,
         reconnects=sum(lane.reconnects for lane in traffic.lanes),
     )
 
@@ -99,30 +92,11 @@ async def _open_ahead(traffic: Traffic, timeout_ns: int) -> None:
         await asyncio.gather(*opening, return_exceptions=True)
 
 
-def _encode(workload: Workload, target: Target, connector: Connector, rows: RingWriter) -> Traffic:
-    used = np.unique(workload.order).tolist()
-    requests = encode_requests(workload.node, target, workload.calls, used)
-    ids = array("q", [call.id for call in workload.calls])
-    return Traffic(connector, requests, ids, workload.timeout_ns, rows)
-
-
 def _driver(workload: Workload, traffic: Traffic) -> Driver:
     order = array("q", workload.order.tolist())
     if workload.due_ns is None:
         return ClosedLoop(traffic, order, workload.concurrency, workload.duration_ns)
     return OpenLoop(traffic, order, array("q", workload.due_ns.tolist()), workload.concurrency)
-
-
-def _tls_context(target: Target, ca_file: str | None) -> ssl.SSLContext | None:
-    """Certificates are verified, against the system's authorities or those in `ca_file`."""
-    if not target.tls:
-        return None
-    try:
-        context = ssl.create_default_context(cafile=ca_file)
-    except (OSError, ssl.SSLError):
-        raise EngineError(f"The CA file {ca_file} cannot be read as PEM certificates; check its path.") from None
-    context.set_alpn_protocols(["http/1.1"])
-    return context
 
 
 def _check_descriptors(workload: Workload) -> None:

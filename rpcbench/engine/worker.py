@@ -15,8 +15,9 @@ from pathlib import Path
 import uvloop
 
 from rpcbench.engine.ring import RingWriter
+from rpcbench.engine.traffic import Sender
 from rpcbench.engine.trial import Outcome, run_trial
-from rpcbench.errors import EngineError
+from rpcbench.errors import RpcbenchError
 from rpcbench.model.workload import Workload
 
 READY = "ready"  # the first thing a worker says
@@ -29,7 +30,7 @@ class Failure:
     sentence: str
 
 
-def serve(pipe: Pipe, ring_name: str, ring_rows: int, ca_file: str | None) -> None:
+def serve(pipe: Pipe, ring_name: str, ring_rows: int, sender: Sender) -> None:
     """Send one workload after another until the pipe closes. Ctrl-C is the parent's business."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
@@ -41,18 +42,18 @@ def serve(pipe: Pipe, ring_name: str, ring_rows: int, ca_file: str | None) -> No
                 workload = pipe.recv()
             except (EOFError, OSError):
                 break
-            pipe.send(_answer(runner, workload, memory, ring_rows, ca_file))
+            pipe.send(_answer(runner, workload, memory, ring_rows, sender))
             del workload
     memory.close()
 
 
 def _answer(
-    runner: asyncio.Runner, workload: Workload, memory: SharedMemory, ring_rows: int, ca_file: str | None
+    runner: asyncio.Runner, workload: Workload, memory: SharedMemory, ring_rows: int, sender: Sender
 ) -> Outcome | Failure:
     rows = RingWriter(memory, ring_rows)
     try:
-        return runner.run(_run(workload, rows, ca_file))
-    except EngineError as error:
+        return runner.run(_run(workload, rows, sender))
+    except RpcbenchError as error:
         return Failure(str(error))
     except Exception as error:
         # Where, and not what: the text of an exception may hold a URL.
@@ -63,13 +64,13 @@ def _answer(
         rows.release()
 
 
-async def _run(workload: Workload, rows: RingWriter, ca_file: str | None) -> Outcome:
+async def _run(workload: Workload, rows: RingWriter, sender: Sender) -> Outcome:
     """One trial; the process ends with it when the parent goes away meanwhile."""
     loop = asyncio.get_running_loop()
     parent = multiprocessing.parent_process()
     assert parent is not None
     loop.add_reader(parent.sentinel, os._exit, 1)  # not the pipe: the loop would leave it non-blocking
     try:
-        return await run_trial(workload, rows, ca_file)
+        return await run_trial(workload, rows, sender)
     finally:
         loop.remove_reader(parent.sentinel)

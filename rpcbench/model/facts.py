@@ -6,6 +6,20 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
+class HeadReading:
+    """The nodes' heads at one moment of a run, by name. `away` names those that could not even be reached."""
+
+    asked_unix_ns: int
+    heads: dict[str, int]
+    away: tuple[str, ...] = ()
+
+    @property
+    def apart(self) -> int:
+        """How many blocks lie between the highest and the lowest head."""
+        return max(self.heads.values()) - min(self.heads.values()) if self.heads else 0
+
+
+@dataclass(frozen=True, slots=True)
 class NodeFacts:
     """One node at one moment. `None` means that the node did not say.
 

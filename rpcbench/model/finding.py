@@ -32,6 +32,15 @@ class Cause(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Tally:
+    """How a sample of calls came out: so many `asked`, so many of them `compared`, so many `equal`."""
+
+    asked: int
+    compared: int
+    equal: int
+
+
+@dataclass(frozen=True, slots=True)
 class Deviation:
     """One place in which the answer of node `other` parts from that of `base`; values are JSON, cut to be read."""
 

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rpcbench.model.facts import NodeFacts
+from rpcbench.model.facts import HeadReading, NodeFacts
+from rpcbench.model.finding import Tally
+from rpcbench.model.ruler import Ruler
 from rpcbench.model.samples import Samples
 from rpcbench.model.scenario import Scenario
 from rpcbench.model.workload import Trial
@@ -27,6 +29,8 @@ class Run:
     """`nodes` are names, the first is the base. `call_spec` int32[calls] maps a call id to its CallSpec's index.
 
     `before` and `after` are the surveys around the run; `after` is empty when the run was interrupted.
+    `ruler` is the generator's calibration as it was known when the run began. `heads` were read while it lasted.
+    `agreement` tells how a sample of the calls was answered before it; None where nobody was asked.
     """
 
     scenario: Scenario
@@ -37,6 +41,9 @@ class Run:
     after: tuple[NodeFacts, ...]
     interrupted: bool
     simulated: bool
+    ruler: Ruler | None = None
+    heads: tuple[HeadReading, ...] = ()
+    agreement: Tally | None = None
 
 
 @dataclass(frozen=True, slots=True)

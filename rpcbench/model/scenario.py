@@ -44,13 +44,15 @@ Load = Closed | Open
 class CallSpec:
     """One kind of call. `params` may hold generators (see `rpcbench.plan.parameters`).
 
-    `label` is unique within a scenario; it stands in every table, by default the method without its prefix.
+    `label` is unique within a scenario; it stands in every table, by default the method without its prefix. A request
+    holds `batch` of these calls, as a JSON-RPC batch where that is more than one.
     """
 
     method: str
     params: Any
     weight: float
     label: str
+    batch: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
+
+from rpcbench.model.threshold import Unit
 
 
 class Verdict(StrEnum):
-    """`faster` and `slower` are said of the other node, against the base."""
+    """`faster` and `slower` are said of the other node, against the base; `fewer` and `more` of its errors."""
 
     FASTER = "faster"
     SLOWER = "slower"
+    FEWER = "fewer"
+    MORE = "more"
     SAME = "same"
     UNDECIDED = "undecided"
     INVALID = "invalid"
@@ -42,7 +46,10 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """No number without its interval. `level` is the confidence, `n` the number of rounds behind it."""
+    """No number without its interval. `level` is the confidence, `n` the number of rounds behind it.
+
+    For a percentile of one node `n` counts answered requests, and a bound that the run cannot give is infinite.
+    """
 
     value: float
     low: float
@@ -65,7 +72,11 @@ class Quantiles:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """One call on one node over all measured rounds. `errors` maps `rpc_error[-32602]` and the like to counts."""
+    """One call on one node over all measured rounds. `errors` maps `rpc_error[-32602]` and the like to counts.
+
+    `latency_intervals_ms` holds p50, p90, p95 and p99 of `latency_ms` with their intervals, those that have enough
+    samples.
+    """
 
     node: str
     call: str
@@ -76,14 +87,18 @@ class Summary:
     service_ms: Quantiles
     errors: dict[str, int]
     bytes_in: int
+    latency_intervals_ms: dict[str, Estimate] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """`other` against `base` on one metric of one call; `ratio` is other / base, paired by round.
 
-    `difference_ms` is other − base for latency metrics. `reason` explains what the verdict rests on, or why
-    there is none. `detectable` is the smallest relative difference this run could have shown, where undecided.
+    `difference_ms` is other − base for latency metrics. `errors` has no ratio but `difference_share`, other − base in
+    the share of requests that failed. `reason` explains what the verdict rests on, or why there is none.
+
+    Where undecided, `detectable` is the smallest difference this run could have shown, relative or for `errors` in
+    share; `more_rounds` is about how many further rounds would decide, None where it cannot be said or is too many.
     """
 
     metric: str
@@ -95,6 +110,53 @@ class Comparison:
     verdict: Verdict
     reason: str
     detectable: float | None = None
+    difference_share: Estimate | None = None
+    more_rounds: int | None = None
+
+
+class Judgement(StrEnum):
+    """What a threshold comes to: the whole interval keeps the limit, none of it does, or some of it does."""
+
+    PASS = "pass"  # noqa: S105  no password
+    FAIL = "fail"
+    INCONCLUSIVE = "inconclusive"
+
+
+@dataclass(frozen=True, slots=True)
+class ThresholdResult:
+    """A threshold on one call and one node, or on two as `other/base`. `value`, `low` and `high` are in `unit`.
+
+    They are NaN where there is no figure; `reason` says why, or why the figure does not settle it.
+    """
+
+    text: str
+    call: str
+    node: str
+    value: float
+    low: float
+    high: float
+    unit: Unit
+    outcome: Judgement
+    warn: bool
+    reason: str = ""
+
+    @property
+    def missed(self) -> bool:
+        """Whether this fails the run."""
+        return self.outcome is Judgement.FAIL and not self.warn
+
+
+@dataclass(frozen=True, slots=True)
+class NoiseFloor:
+    """What the method finds on one call between each node and itself: `ratio` would be 1 without any noise."""
+
+    call: str
+    ratio: Estimate
+
+    @property
+    def share(self) -> float:
+        """The half-width of the band around 1 that holds the interval: 0.011 for ±1.1 %."""
+        return max(self.ratio.high, 1 / self.ratio.low) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +166,8 @@ class Analysis:
     summaries: tuple[Summary, ...]
     comparisons: tuple[Comparison, ...]
     notices: tuple[Notice, ...]
+    thresholds: tuple[ThresholdResult, ...] = ()
+    noise_floors: tuple[NoiseFloor, ...] = ()
 
     @property
     def valid(self) -> bool:

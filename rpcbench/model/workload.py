@@ -14,14 +14,16 @@ from rpcbench.model.node import Node
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One distinct JSON-RPC call, ready to send.
+    """One distinct JSON-RPC call, or batch of `batch` calls, ready to send.
 
-    `id` is unique within a run and is also the request id inside `body`; `spec` indexes the scenario's calls.
+    `id` is unique within a run and is also the request id inside `body`, in a batch that of its first call; `spec`
+    indexes the scenario's calls.
     """
 
     id: int
     spec: int
     body: bytes
+    batch: int = 1
 
 
 class Phase(StrEnum):

@@ -11,17 +11,19 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rpcbench.errors import UsageError
 from rpcbench.model.node import Node
-from rpcbench.model.scenario import Closed, Open, Scenario
+from rpcbench.model.scenario import CallSpec, Closed, Open, Scenario
 from rpcbench.model.workload import Call, Trial, Workload
 from rpcbench.plan.arrival import due_times_ns
 from rpcbench.plan.parameters import Template, compile_params, draw
 from rpcbench.plan.rounds import trial_order
+from rpcbench.protocol.batch import encode_batch, item_id
 from rpcbench.protocol.jsonrpc import encode
 
 # Closed loop by time: how many calls a round holds before it begins again is not known beforehand, and must not
@@ -126,16 +128,27 @@ class _Drawing:
         return tuple(self.calls[call_id] for call_id in positions), order
 
     def _draw(self, spec: int, rng: random.Random) -> Call:
-        method = self._scenario.calls[spec].method
-        params = draw(self._templates[spec], rng, self._head, self._drawn[spec])
-        self._drawn[spec] += 1
-        key = (spec, encode(0, method, params))
+        asked = self._scenario.calls[spec]
+        params = [self._draw_params(spec, rng) for _ in range(asked.batch)]
+        key = (spec, _encode(0, asked, params))
         call = self._ids.get(key)
         if call is None:
-            call = Call(len(self.calls), spec, encode(len(self.calls), method, params))
+            call = Call(len(self.calls), spec, _encode(len(self.calls), asked, params), asked.batch)
             self._ids[key] = call
             self.calls.append(call)
         return call
+
+    def _draw_params(self, spec: int, rng: random.Random) -> Any:
+        params = draw(self._templates[spec], rng, self._head, self._drawn[spec])
+        self._drawn[spec] += 1
+        return params
+
+
+def _encode(call_id: int, asked: CallSpec, params: Sequence[Any]) -> bytes:
+    """The body of one call, or of a batch of several."""
+    if asked.batch == 1:
+        return encode(call_id, asked.method, params[0])
+    return encode_batch(encode(item_id(call_id, i), asked.method, one) for i, one in enumerate(params))
 
 
 def make_plan(scenario: Scenario, nodes: int, head: int) -> Plan:
@@ -148,9 +161,9 @@ def make_plan(scenario: Scenario, nodes: int, head: int) -> Plan:
     sizes += [_round_size(scenario, scenario.duration_ns, scenario.requests)] * scenario.rounds
     if sizes[1] < 1:
         raise UsageError("the plan holds no request: raise the rate or the duration")
-    if sum(sizes) > MAX_PLANNED_REQUESTS:
+    if (planned := round(sum(sizes) * _calls_per_request(scenario))) > MAX_PLANNED_REQUESTS:
         raise UsageError(
-            f"the plan would hold {sum(sizes):,} requests, more than {MAX_PLANNED_REQUESTS:,}; "
+            f"the plan would hold {planned:,} calls, more than {MAX_PLANNED_REQUESTS:,}; "
             "ask for a lower rate, a shorter duration or fewer rounds"
         )
     drawing = _Drawing(scenario, head)
@@ -188,7 +201,13 @@ def _round_size(scenario: Scenario, duration_ns: int, requests: int | None) -> i
     if isinstance(scenario.load, Open):
         return round(scenario.load.rate_per_s * duration_ns / 1e9)
     low, high = _CLOSED_CALLS
-    return min(high, max(low, round(_CLOSED_CALLS_PER_S * duration_ns / 1e9))) if duration_ns else 0
+    calls = min(high, max(low, round(_CLOSED_CALLS_PER_S * duration_ns / 1e9))) if duration_ns else 0
+    return round(calls / _calls_per_request(scenario))
+
+
+def _calls_per_request(scenario: Scenario) -> float:
+    """More than one where there are batches."""
+    return sum(c.weight * c.batch for c in scenario.calls) / sum(c.weight for c in scenario.calls)
 
 
 def _arrival_seed(seed: int, number: int) -> int:

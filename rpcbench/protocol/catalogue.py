@@ -5,6 +5,7 @@ One table for each chain, in `starknet_methods` and `ethereum_methods`: a method
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -28,6 +29,12 @@ _WRITES = (
     "hardhat_*",
     "evm_*",
 )
+# What a method of a name that nobody here knows most likely does: `katana_setNextBlockTimestamp`, `txpool_clear`.
+_WRITING_VERB = re.compile(
+    r"_(add|ban|clear|compact|create|delete|disable|drop|enable|flush|force|free|generate|impersonate|import|increase"
+    r"|kill|load|mine|mint|prune|publish|remove|reset|restart|restore|revert|rollback|save|send|set|shutdown|start"
+    r"|stop|submit|unban|unlock|update|write)(?![a-z])"
+)
 _SUBSCRIPTIONS = ("starknet_subscribe*", "starknet_unsubscribe*", "eth_subscribe", "eth_unsubscribe")
 
 
@@ -46,8 +53,11 @@ class Method:
 
 
 def writes(method: str) -> bool:
-    """Whether a method, known here or not, is one that writes or administers."""
-    return any(fnmatchcase(method, pattern) for pattern in _WRITES)
+    """Whether a method is one that writes or administers; of one that is not known here, whether it looks like it."""
+    if any(fnmatchcase(method, pattern) for pattern in _WRITES):
+        return True
+    known = any(method in table for table in (starknet_methods.METHODS, ethereum_methods.METHODS))
+    return not known and _WRITING_VERB.search(method) is not None
 
 
 def methods(chain: Chain) -> Mapping[str, Method]:

@@ -39,6 +39,8 @@ _REVERT_CODES = frozenset({3, 40, 41})
 
 _SPACE = b" \t\r\n"
 _ENDS_WITH = {b"{": b"}", b"[": b"]", b'"': b'"'}
+# The envelopes that nodes send: nothing here can be mistaken for a result that lies deeper.
+_PLAIN_HEAD = re.compile(rb'\{(?:"jsonrpc":"2\.0",|"id":\d+,)*"result":(?=[\[{"])')
 _RESULT_KEY = re.compile(rb'"result"[ \t\r\n]*:[ \t\r\n]*(?=[^ \t\r\n])')
 _KNOWN_MEMBER = re.compile(rb',(?=[ \t\r\n]*"(?:id|jsonrpc|error)"[ \t\r\n]*:)')
 _ANY_MEMBER = re.compile(rb',(?=[ \t\r\n]*")')
@@ -113,27 +115,23 @@ class StreamedReply:
         if surplus > 0:
             self._hash.update(self._held[:surplus])
             del self._held[:surplus]
-        tail = bytes(self._held)
-        end = _end_of_result(tail, self._closing)
-        if end < 0:
-            return _judge(http_status, retry_after, b"", self._call_id)
-        self._hash.update(tail[:end].rstrip(_SPACE))
-        envelope = self._before + b"0" + tail[end:]
+        result_end, envelope_end = _split_tail(bytes(self._held), self._closing)
+        self._hash.update(result_end)
+        envelope = self._before + b"0" + envelope_end
         return _judge(http_status, retry_after, envelope, self._call_id, self._hash.intdigest())
 
     def _begin(self, start: memoryview) -> None:
         """Find where the result begins in a body that is too large to hold; hold it all the same if it does not."""
         head = bytes(start[:_HEAD_BYTES])
-        for key in _RESULT_KEY.finditer(head):
-            at = key.end()
-            if _envelope(head[:at] + b"0}") is not None:
-                self._before = head[:at]
-                self._closing = _ENDS_WITH.get(head[at : at + 1], b"")
-                self._hash = xxhash.xxh3_64()
-                self._stream(start[at:])
-                return
-        self._parse_whole = True
-        self._held += start
+        at = _start_of_result(head)
+        if at < 0:
+            self._parse_whole = True
+            self._held += start
+            return
+        self._before = head[:at]
+        self._closing = _ENDS_WITH.get(head[at : at + 1], b"")
+        self._hash = xxhash.xxh3_64()
+        self._stream(start[at:])
 
     def _stream(self, chunk: Buffer) -> None:
         """Hash all that cannot belong to the end of the envelope, hold the rest."""
@@ -160,20 +158,42 @@ def _envelope(body: bytes) -> _Envelope | None:
         return None
 
 
-def _end_of_result(tail: bytes, closing: bytes) -> int:
-    """Where in the end of a large body the result is over and the envelope goes on; -1 when it does not close.
+def _start_of_result(head: bytes) -> int:
+    """Where the result of the envelope begins, -1 when that is not to be seen from the head of the body."""
+    plain = _PLAIN_HEAD.match(head)
+    if plain:
+        return plain.end()
+    # The key stands in the envelope, and not deeper or in a string, if the object may end right after its value.
+    starts = (key.end() for key in _RESULT_KEY.finditer(head))
+    return next((at for at in starts if _envelope(head[:at] + b"0}") is not None), -1)
+
+
+def _split_tail(tail: bytes, closing: bytes) -> tuple[bytes, bytes]:
+    """Split the end of a large body into the end of the result and of the envelope; the latter is empty, and so the
+    reply a bad one, where the result does not end with `closing`."""
+    near = tail[-_NEAR_BYTES:]
+    last_brace = len(tail.rstrip(_SPACE)) - 1
+    if b'"error"' in tail:
+        end = _first_member(_KNOWN_MEMBER, tail, 0, last_brace)
+    elif b'"id"' in near or b'"jsonrpc"' in near:
+        end = _first_member(_KNOWN_MEMBER, tail, max(0, len(tail) - _NEAR_BYTES), last_brace)
+    else:
+        end = last_brace
+    result_end = tail[:end].rstrip(_SPACE)
+    if not result_end.endswith(closing):
+        end = _first_member(_ANY_MEMBER, tail, 0, last_brace)
+        result_end = tail[:end].rstrip(_SPACE)
+    return (result_end, tail[end:]) if closing and result_end.endswith(closing) else (result_end, b"")
+
+
+def _first_member(pattern: re.Pattern[bytes], tail: bytes, start: int, otherwise: int) -> int:
+    """The first comma from `start` on behind which only members of the envelope come.
 
     A comma from which the rest reads as the members of an object, up to the last brace, stands in that object: were
     it deeper, a brace would be left over.
     """
-    near = 0 if b'"error"' in tail else max(0, len(tail) - _NEAR_BYTES)
-    last_brace = len(tail.rstrip(_SPACE)) - 1
-    for member, start in ((_KNOWN_MEMBER, near), (_ANY_MEMBER, 0)):
-        commas = (comma.start() for comma in member.finditer(tail, start))
-        end = next((at for at in commas if _envelope(b"{" + tail[at + 1 :]) is not None), last_brace)
-        if closing and tail[:end].rstrip(_SPACE).endswith(closing):
-            return end
-    return -1
+    commas = (comma.start() for comma in pattern.finditer(tail, start))
+    return next((at for at in commas if _envelope(b"{" + tail[at + 1 :]) is not None), otherwise)
 
 
 def _judge(http_status: int, retry_after: bool, body: bytes, call_id: int, digest: int | None = None) -> Reply:

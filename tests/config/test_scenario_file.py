@@ -237,3 +237,24 @@ def test_a_bare_name_never_means_a_local_file(write: WriteFile) -> None:
     write("mixed.yaml", CALL)
     assert len(load_scenario("mixed").calls) > 1
     assert len(load_scenario("mixed.yaml").calls) == 1
+
+
+def test_a_batch_and_its_label(write: WriteFile) -> None:
+    asked = load_scenario(str(write("batch.yaml", CALL + "    batch: 10\n"))).calls[0]
+    assert (asked.batch, asked.label) == (10, "blockNumber ×10")
+    named = load_scenario(str(write("named.yaml", CALL + "    batch: 10\n    label: ten\n"))).calls[0]
+    assert (named.batch, named.label) == (10, "ten")
+
+
+def test_the_same_method_single_and_in_batches_needs_no_label(write: WriteFile) -> None:
+    twice = CALL + "  - method: starknet_blockNumber\n    batch: 2\n"
+    assert [call.label for call in load_scenario(str(write("both.yaml", twice))).calls] == [
+        "blockNumber",
+        "blockNumber ×2",
+    ]
+
+
+@pytest.mark.parametrize("size", ["0", "1001", "ten", "1.5"])
+def test_a_batch_of_another_size(write: WriteFile, size: str) -> None:
+    with pytest.raises(SpecError, match=r"batch.*write a whole number from 1 to 1000"):
+        load_scenario(str(write("odd.yaml", CALL + f"    batch: {size}\n")))

@@ -13,6 +13,10 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from websockets.frames import Frame, Opcode
+from websockets.http11 import Request
+from websockets.server import ServerProtocol
+
 
 @dataclass
 class Exchange:
@@ -28,7 +32,13 @@ class Exchange:
 
     @property
     def id(self) -> int:
-        return int(json.loads(self.body)["id"])
+        """Of the call, or of the first one in a batch."""
+        content = json.loads(self.body)
+        return int((content[0] if isinstance(content, list) else content)["id"])
+
+    def wire(self, body: bytes) -> bytes:
+        """A whole reply with this body, as bytes of the server's transport."""
+        return frame(body) if self.server.websocket else whole(body)
 
     def send(self, data: bytes) -> None:
         self.socket.sendall(data)
@@ -65,9 +75,14 @@ def whole(body: bytes, *, status: str = "200 OK", headers: bytes = b"", version:
     return head + headers + b"Content-Length: %d\r\n\r\n" % len(body) + body
 
 
+def frame(body: bytes, *, opcode: Opcode = Opcode.TEXT, fin: bool = True) -> bytes:
+    """A WebSocket frame as a server sends it."""
+    return Frame(opcode, body, fin).serialize(mask=False)
+
+
 def answer(exchange: Exchange) -> None:
     """As a node should."""
-    exchange.reply()
+    exchange.send(exchange.wire(exchange.result()))
 
 
 def held_by_client(connection: socket.socket) -> bool:
@@ -89,10 +104,14 @@ class OddServer:
         *,
         tls: ssl.SSLContext | None = None,
         family: socket.AddressFamily = socket.AF_INET,
+        websocket: bool = False,
+        on_upgrade: Callable[[socket.socket], bool] = lambda connection: True,
     ) -> None:
         self.behave = behave
         self.tls = tls
         self.family = family
+        self.websocket = websocket
+        self.on_upgrade = on_upgrade  # whether to go on and accept
         self.arrivals: list[tuple[int, int]] = []  # id, monotonic ns
         self.heads: list[bytes] = []
         self.accepted = 0
@@ -129,7 +148,8 @@ class OddServer:
     @property
     def url(self) -> str:
         host = "[::1]" if self.family == socket.AF_INET6 else "127.0.0.1"
-        return f"{'https' if self.tls else 'http'}://{host}:{self.port}"
+        scheme = "ws" if self.websocket else "http"
+        return f"{scheme}{'s' if self.tls else ''}://{host}:{self.port}"
 
     @property
     def counts(self) -> Counter[int]:
@@ -160,7 +180,7 @@ class OddServer:
         try:
             if self.tls:
                 connection = self.tls.wrap_socket(raw, server_side=True)
-            self._converse(connection)
+            (self._converse_in_frames if self.websocket else self._converse)(connection)
         except OSError:
             pass
         finally:
@@ -185,10 +205,33 @@ class OddServer:
                 data += connection.recv(65_536)
             body, data = data[:length], data[length:]
             nth += 1
-            exchange = Exchange(self, connection, head, body, nth, arrived_ns)
-            with self._lock:
-                self.arrivals.append((exchange.id, arrived_ns))
-                self.heads.append(head)
-            self.behave(exchange)
-            if not exchange.open:
+            if not self._handle(Exchange(self, connection, head, body, nth, arrived_ns)):
                 return
+
+    def _handle(self, exchange: Exchange) -> bool:
+        """Note what came in and behave; whether the connection stays open."""
+        with self._lock:
+            self.arrivals.append((exchange.id, exchange.arrived_ns))
+            self.heads.append(exchange.head)
+        self.behave(exchange)
+        return exchange.open
+
+    def _converse_in_frames(self, connection: socket.socket) -> None:
+        protocol = ServerProtocol(max_size=None)
+        nth = 0
+        head = b""
+        while data := connection.recv(65_536):
+            arrived_ns = time.monotonic_ns()
+            head = head or data
+            protocol.receive_data(data)
+            for event in protocol.events_received():
+                if isinstance(event, Request):
+                    if not self.on_upgrade(connection):
+                        return
+                    protocol.send_response(protocol.accept(event))
+                elif event.opcode is Opcode.TEXT:
+                    nth += 1
+                    if not self._handle(Exchange(self, connection, head, bytes(event.data), nth, arrived_ns)):
+                        return
+            for part in protocol.data_to_send():
+                connection.sendall(part)

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rpcbench.engine import reply_reader
+from rpcbench.engine import reply_body
+from rpcbench.engine.reply_body import Bodies
 from rpcbench.engine.reply_reader import CHUNKED, UNTIL_CLOSE, MalformedReplyError, ReplyReader, parse_head
 from rpcbench.model.samples import Status
 from rpcbench.protocol.classify import Reply, classify
@@ -17,9 +18,15 @@ LARGE = b'{"jsonrpc":"2.0","id":1,"result":["' + b"x" * 40_000 + b'"]}'
 splits = st.lists(st.integers(0, 45_000), max_size=6)
 
 
-def read(data: bytes, at: list[int] = [], *, close: bool = False) -> tuple[list[Reply], ReplyReader]:  # noqa: B006
+def read(
+    data: bytes,
+    at: list[int] = [],  # noqa: B006
+    *,
+    close: bool = False,
+    cap: int = 2**28,
+) -> tuple[list[Reply], ReplyReader]:
     """The replies in `data`, given in pieces cut at `at` out of a buffer that is used again and again."""
-    reader = ReplyReader()
+    reader = ReplyReader(Bodies((), cap))
     replies = []
     start = 0
     for end in [*sorted(min(cut, len(data)) for cut in at), len(data)]:
@@ -76,7 +83,7 @@ def test_every_framing_in_every_split_is_one_reply(body, at, sizes):
 @given(bodies=st.lists(st.sampled_from([SMALL, LARGE, b"x"]), min_size=1, max_size=4))
 @settings(max_examples=20, deadline=None)
 def test_one_reply_after_another(bodies):
-    reader = ReplyReader()
+    reader = ReplyReader(Bodies((), 2**28))
     for body in bodies:
         for framed in (with_length(body), in_chunks(body, [10])):
             assert reader.feed(memoryview(framed), 1) == classify(200, False, body, 1)
@@ -167,23 +174,21 @@ def test_more_than_one_reply_ends_the_connection():
 
 
 @pytest.mark.parametrize("framing", [with_length, lambda body: in_chunks(body, [1000] * 40)])
-def test_bodies_beyond_the_cap_are_not_read_on(monkeypatch, framing):
-    monkeypatch.setattr(reply_reader, "MAX_BODY_BYTES", 30_000)
-    replies, reader = read(framing(LARGE), list(range(0, 45_000, 500)))
+def test_bodies_beyond_the_cap_are_not_read_on(framing):
+    replies, reader = read(framing(LARGE), list(range(0, 45_000, 500)), cap=30_000)
     assert [reply.status for reply in replies] == [Status.BAD_REPLY]
     assert reader.received <= 30_500
 
 
 def test_a_gzip_bomb_stops_at_the_cap(monkeypatch):
-    monkeypatch.setattr(reply_reader, "MAX_BODY_BYTES", 1_000_000)
     bomb = gzip.compress(bytes(50_000_000))
     inflated = []
-    take = reply_reader.StreamedReply.feed
+    take = reply_body.StreamedReply.feed
     monkeypatch.setattr(
-        reply_reader.StreamedReply, "feed", lambda self, part: (inflated.append(len(part)), take(self, part))
+        reply_body.StreamedReply, "feed", lambda self, part: (inflated.append(len(part)), take(self, part))
     )
     head = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(bomb)
-    replies, _ = read(head + bomb)
+    replies, _ = read(head + bomb, cap=1_000_000)
     assert replies == [Reply(Status.BAD_REPLY, 200, 0)]
     assert sum(inflated) <= 1_100_000
 

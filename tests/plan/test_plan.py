@@ -13,6 +13,7 @@ from rpcbench.model.workload import Phase
 from rpcbench.plan.arrival import due_times_ns
 from rpcbench.plan.plan import make_plan, rehearsal_calls
 from rpcbench.plan.rounds import trial_order
+from rpcbench.protocol.batch import item_id
 
 BLOCKS = CallSpec(
     "starknet_getBlockWithTxs", {"block_id": {"block_number": {"uniform": [0, "head"]}}}, 3.0, "getBlockWithTxs"
@@ -91,7 +92,7 @@ def test_closed_loop_by_time_has_no_planned_count():
 def test_plans_that_cannot_be_are_refused_in_words():
     with pytest.raises(UsageError, match="no request"):
         make_plan(replace(SCENARIO, requests=None, load=Open(0.01)), 2, 10)
-    with pytest.raises(UsageError, match="40,000,000 requests"):
+    with pytest.raises(UsageError, match="40,000,000 calls"):
         make_plan(replace(SCENARIO, requests=None, load=Open(10_000_000), rounds=1), 2, 10)
 
 
@@ -125,3 +126,27 @@ def test_poisson_arrivals_have_exponential_gaps_and_an_exact_count():
     assert gaps.mean() == pytest.approx(1.0, rel=0.03)
     assert gaps.std() == pytest.approx(1.0, rel=0.05)  # an even grid has 0
     assert (due_times_ns(Open(1000), 20_000, seed=2) != due).any()
+
+
+def batched(size: int) -> Scenario:
+    return replace(SCENARIO, calls=(replace(SCENARIO.calls[0], batch=size), *SCENARIO.calls[1:]))
+
+
+def test_a_batch_is_one_request_of_several_drawn_calls():
+    plan = make_plan(batched(10), 2, 1_000_000)
+    batches = [call for call in plan.calls if call.batch > 1]
+    assert {call.spec for call in batches} == {0}
+    assert {call.batch for call in batches} == {10}
+    for call in batches:
+        items = json.loads(call.body)
+        assert [item["id"] for item in items] == [item_id(call.id, i) for i in range(10)]
+        assert len({json.dumps(item["params"]) for item in items}) > 1
+    assert all(json.loads(call.body)["id"] == call.id for call in plan.calls if call.batch == 1)
+
+
+def test_a_closed_loop_draws_about_as_many_calls_in_batches_as_without():
+    def drawn(scenario: Scenario) -> int:
+        return sum(call.batch for call in make_plan(scenario, 1, 1_000_000).rounds[1].calls)
+
+    by_time = replace(batched(100), requests=None, load=Closed())
+    assert drawn(by_time) == pytest.approx(drawn(replace(by_time, calls=SCENARIO.calls)), rel=0.5)

@@ -169,6 +169,19 @@ def test_methods_that_change_something_are_marked(method: str) -> None:
     assert writes(method)
 
 
+@pytest.mark.parametrize(
+    "method", ["katana_setNextBlockTimestamp", "eth_sendBundle", "eth_submitWork", "txpool_clear", "dev_generateBlock"]
+)
+def test_methods_that_are_not_known_are_marked_by_their_verb(method: str) -> None:
+    assert method not in methods(STARKNET).keys() | methods(ETHEREUM).keys()
+    assert writes(method)
+
+
+@pytest.mark.parametrize("method", ["eth_createAccessList", "erigon_getHeaderByNumber", "bor_setting", "x_addresses"])
+def test_neither_a_known_reader_nor_a_longer_word_is_marked(method: str) -> None:
+    assert not writes(method)
+
+
 @pytest.mark.parametrize("method", ["eth_getLogs", "debug_traceTransaction", "starknet_getEvents", "txpool_status"])
 def test_methods_that_only_read_are_not_marked(method: str) -> None:
     assert not writes(method)

@@ -140,6 +140,7 @@ ENVELOPES = [
     '{"id":%d,"jsonrpc":"2.0","result":%s}',
     '{"jsonrpc":"2.0","id":%d,"error":null,"result":%s}',
     '{ "jsonrpc" : "2.0" , "id" : %d , "result" : %s }\r\n',
+    '{"jsonrpc":"2.0","id":%d,"result":%s,"elapsed_ms":3}',
 ]
 ENVELOPES_WITH_THE_ID_LAST = [
     '{"jsonrpc":"2.0","result":%s,"id":%d}',
@@ -169,6 +170,20 @@ def test_the_digest_does_not_jump_where_streaming_begins(size):
     assert replies == {Reply(Status.OK, 0, classify_module._digest(result.encode()))}
 
 
+@pytest.mark.parametrize("step", [1, 700, 2_047, 2_048, 5_000])
+def test_small_pieces_add_up(step):
+    result = LARGE[:24_001] + '"}]'
+    body = f'{{"jsonrpc":"2.0","result":{result},"id":1}}'.encode()
+    pieces = list(range(0, len(body), step))
+    assert streamed(body, pieces) == Reply(Status.OK, 0, classify_module._digest(result.encode()))
+
+
+@pytest.mark.parametrize("before", ['"meta":{"result":5}', '"meta":"\\"result\\":5"', '"meta":[{"result":[1]}]'])
+def test_a_result_inside_another_member_is_not_the_result(before):
+    body = f'{{"jsonrpc":"2.0",{before},"id":1,"result":{LARGE}}}'
+    assert judged(body) == Reply(Status.OK, 0, classify_module._digest(LARGE.encode()))
+
+
 def test_different_results_differ():
     changed = LARGE.replace("0x0", "0x1", 1)
     assert judged(f'{{"id":1,"result":{LARGE}}}').digest != judged(f'{{"id":1,"result":{changed}}}').digest
@@ -191,8 +206,9 @@ def test_errors_have_a_digest_of_the_error_object():
     ],
 )
 @pytest.mark.parametrize("message", ["gone", "stream broke } , ] " * 60])
-def test_an_error_behind_a_large_result_is_seen(form, message):
-    assert judged(form % (LARGE, message))[:2] == (Status.RPC_ERROR, -32000)
+@pytest.mark.parametrize("result", [LARGE, f'{{"block":{LARGE}}}'])
+def test_an_error_behind_a_large_result_is_seen(form, message, result):
+    assert judged(form % (result, message))[:2] == (Status.RPC_ERROR, -32000)
 
 
 @pytest.mark.parametrize(
@@ -249,7 +265,7 @@ json_text = st.recursive(
 splits = st.lists(st.integers(0, 60_000), max_size=6)
 
 
-@given(result=json_text, filler=st.sampled_from([0, 10, 3_000, WHOLE_BYTES, 40_000]), form=st.integers(0, 8), at=splits)
+@given(result=json_text, filler=st.sampled_from([0, 10, 3_000, WHOLE_BYTES, 40_000]), form=st.integers(0, 9), at=splits)
 @settings(max_examples=150, deadline=None)
 def test_every_split_of_every_envelope_is_judged_alike(result, filler, form, at):
     padded = f'[{result},"{"f" * filler}",{result}]'
