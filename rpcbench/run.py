@@ -12,17 +12,30 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rpcbench import __version__
-from rpcbench.errors import EXIT_INTERRUPTED, EXIT_INVALID, EXIT_OK, RpcbenchError
+from rpcbench.errors import (
+    EXIT_INTERRUPTED,
+    EXIT_INVALID,
+    EXIT_OK,
+    EXIT_THRESHOLD,
+    ResultsError,
+    RpcbenchError,
+    SpecError,
+)
+from rpcbench.model.route import DIRECT, Route
+from rpcbench.model.ruler import Ruler
 from rpcbench.model.run import Run, RunInfo, TrialRecord
-from rpcbench.model.scenario import Scenario
+from rpcbench.model.scenario import Open, Scenario
+from rpcbench.model.threshold import Threshold
 from rpcbench.model.verdict import Analysis, Notice, Verdict, Weight
 from rpcbench.plan.plan import Plan, make_plan, rehearsal_calls
 from rpcbench.record.history import add_to_history
 from rpcbench.record.manifest import Host, Manifest, NodeEntry, RunStatus, Tool
+from rpcbench.record.ruler_file import known_ruler
 from rpcbench.record.run_directory import RunDirectory, load_manifest, load_run, write_derived
 
 if TYPE_CHECKING:
     from rpcbench.engine.base import Engine
+    from rpcbench.model.finding import Finding
     from rpcbench.report.live import LiveView
     from rpcbench.survey.rehearsal import Rehearsal
     from rpcbench.survey.survey import Survey
@@ -30,6 +43,9 @@ if TYPE_CHECKING:
 # Blocks this near the head may still be missing on a node that is a little behind, or be replaced.
 HEAD_MARGIN_BLOCKS = 5
 REHEARSALS_PER_CALL = 3
+# How many calls all nodes are asked before the run, to see whether they answer alike; `verify` asks more.
+AGREEMENT_CALLS = 24
+POLITE_AGREEMENT_CALLS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,17 +58,24 @@ class Request:
     noise: float
     labels: dict[str, str]
     command: str
-    ca_file: str | None = None
+    route: Route = DIRECT
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """Everything that is settled before the first measured byte."""
+    """Everything that is settled before the first measured byte.
+
+    `findings` tell how the nodes answered a sample of the calls, none where there is but one node. `ruler` is the
+    generator's calibration; `ruler_doubt` says why one that is there does not hold here and now.
+    """
 
     request: Request
     survey: Survey
     rehearsals: tuple[Rehearsal, ...]
+    findings: tuple[Finding, ...]
     plan: Plan
+    ruler: Ruler | None
+    ruler_doubt: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +93,14 @@ class Outcome:
 
     @property
     def verdict_code(self) -> int:
-        """EXIT_INVALID as soon as one call's comparison is void: part of what was asked has no answer."""
+        """EXIT_INVALID as soon as one call's comparison is void: part of what was asked has no answer.
+
+        That outweighs a missed threshold: what cannot be believed in one place is no ground for blame in another.
+        """
         void = any(n.weight is Weight.VOID for n in self.analysis.notices)
-        void = void or any(c.verdict is Verdict.INVALID for c in self.analysis.comparisons)
-        return EXIT_INVALID if void else EXIT_OK
+        if void or any(c.verdict is Verdict.INVALID for c in self.analysis.comparisons):
+            return EXIT_INVALID
+        return EXIT_THRESHOLD if any(t.missed for t in self.analysis.thresholds) else EXIT_OK
 
 
 def prepare(request: Request, survey: Survey) -> Prepared:
@@ -84,8 +111,19 @@ def prepare(request: Request, survey: Survey) -> Prepared:
     judge(survey)
     head = max(0, min(fact.head for fact in survey.facts) - HEAD_MARGIN_BLOCKS)
     plan = make_plan(request.scenario, len(survey.nodes), head)
-    rehearsals = rehearse(survey.nodes, rehearsal_calls(plan, REHEARSALS_PER_CALL), ca_file=request.ca_file)
-    return Prepared(request, survey, rehearsals, plan)
+    rehearsals = rehearse(survey.nodes, rehearsal_calls(plan, REHEARSALS_PER_CALL), route=request.route)
+    return Prepared(request, survey, rehearsals, _findings(request, survey, plan), plan, *known_ruler())
+
+
+def _findings(request: Request, survey: Survey, plan: Plan) -> tuple[Finding, ...]:
+    """What comes of a sample of the plan's calls when all nodes are asked at fixed blocks; calls of batches are not."""
+    from rpcbench.survey.agreement import agree, sample
+
+    if len(survey.nodes) < 2:
+        return ()
+    size = AGREEMENT_CALLS if all(node.is_local for node in survey.nodes) else POLITE_AGREEMENT_CALLS
+    single = [call for call in rehearsal_calls(plan, size) if request.scenario.calls[call.spec].batch == 1]
+    return agree(survey.nodes, sample(single, size), survey.chain, plan.head, facts=survey.facts, route=request.route)
 
 
 def execute(prepared: Prepared, engine: Engine, view: LiveView) -> RunDirectory:
@@ -94,20 +132,24 @@ def execute(prepared: Prepared, engine: Engine, view: LiveView) -> RunDirectory:
     Raises ResultsError or EngineError after marking the run as failed; finished trials stay readable.
     """
     from rpcbench.survey.survey import ask_again
+    from rpcbench.survey.watch import HeadWatch, judge_heads
 
     plan, survey = prepared.plan, prepared.survey
-    directory = RunDirectory.create(prepared.request.output, _manifest(prepared, engine.name), plan.calls)
+    max_lag, route = prepared.request.max_lag, prepared.request.route
+    manifest = _manifest(prepared, engine.name)
+    directory = RunDirectory.create(prepared.request.output, manifest, plan.calls, prepared.findings)
     try:
-        with view:
+        with view, HeadWatch(survey.nodes, survey.chain, route=route) as watch:
             view.start(len(plan.trials), plan.sending_s)
             for trial in plan.trials:
                 node = survey.nodes[trial.node]
                 view.trial(trial.round, plan.scenario.rounds, node.name, trial.phase)
                 samples = engine.run(plan.workload(trial, node), view.progress)
-                directory.add_trial(TrialRecord(trial, samples, plan.planned(trial)))
+                directory.add_trial(TrialRecord(trial, samples, plan.planned(trial)), watch.look())
                 view.trial_done(samples)
-        after, notices = ask_again(survey, max_lag=prepared.request.max_lag, ca_file=prepared.request.ca_file)
-        directory.finish(RunStatus.DONE, _now_utc(), after, notices)
+        after, notices = ask_again(survey, max_lag=max_lag, route=route)
+        during = judge_heads(directory.manifest.heads, after, max_lag)
+        directory.finish(RunStatus.DONE, _now_utc(), after, [*during, *notices])
     except KeyboardInterrupt:
         directory.finish(RunStatus.INTERRUPTED, _now_utc(), reason="interrupted by the user")
     except RpcbenchError as error:
@@ -122,9 +164,20 @@ def rebuild(path: Path) -> Outcome:
     from rpcbench.report.files import render_all
 
     info, run, noticed = load_run(path)
-    analysis = analyse(run, noise=load_manifest(path).noise, noticed=noticed)
+    analysis = analyse(run, noise=load_manifest(path).noise, noticed=noticed, thresholds=_thresholds(path, run))
     write_derived(path, render_all(info, run, analysis))
     return Outcome(info, run, analysis)
+
+
+def _thresholds(path: Path, run: Run) -> list[Threshold]:
+    """What the run was to be held against. They were read before it began, so that only a changed file is refused."""
+    from rpcbench.config.thresholds import parse_threshold
+
+    labels = [call.label for call in run.scenario.calls]
+    try:
+        return [parse_threshold(text, labels, run.nodes) for text in run.scenario.thresholds]
+    except SpecError as error:
+        raise ResultsError(f"cannot read {path / 'run.json'}: scenario.thresholds: {error}") from error
 
 
 def compare(prepared: Prepared, engine: Engine, view: LiveView) -> Outcome:
@@ -173,7 +226,24 @@ def expected_load(prepared: Prepared) -> ExpectedLoad:
 
 
 def early_warnings(prepared: Prepared) -> list[Notice]:
-    """Calls that a node refused in the rehearsal, told before a minute is spent on them."""
+    """What speaks against the run already, told before a minute is spent on it."""
+    return [*_refused(prepared), *_lasting_doubts(prepared), *_generator_doubts(prepared)]
+
+
+def _lasting_doubts(prepared: Prepared) -> list[Notice]:
+    """What the rehearsal and the sample of calls hold against the run for good: kept with it, and judged with it."""
+    from rpcbench.analysis.agreement_checks import disagreements
+    from rpcbench.survey.judging import cached
+
+    survey, labels = prepared.survey, [call.label for call in prepared.request.scenario.calls]
+    told = {notice.node for notice in survey.notices if notice.kind == "cache_headers"}
+    headers = {r.node: r.cache_headers for r in prepared.rehearsals if r.cache_headers and r.node not in told}
+    between = [cached(node, headers[node.name]) for node in survey.nodes if node.name in headers]
+    return [*between, *disagreements(prepared.findings, [node.name for node in survey.nodes], labels)]
+
+
+def _refused(prepared: Prepared) -> list[Notice]:
+    """Calls that a node refused in the rehearsal."""
     from rpcbench.model.samples import Status
 
     labels = [call.label for call in prepared.request.scenario.calls]
@@ -192,7 +262,21 @@ def early_warnings(prepared: Prepared) -> list[Notice]:
     ]
 
 
+def _generator_doubts(prepared: Prepared) -> list[Notice]:
+    """A rate that is too much for this generator, or a calibration that says nothing of it any more."""
+    from rpcbench.analysis.load_checks import asks_too_much, calibration_stale
+
+    if prepared.ruler_doubt:
+        return [calibration_stale(prepared.ruler_doubt)]
+    load, expected = prepared.request.scenario.load, expected_load(prepared)
+    if prepared.ruler is None or not isinstance(load, Open) or not expected.requests:
+        return []
+    notice = asks_too_much(load, prepared.ruler.ceiling_per_s(expected.bytes_in / expected.requests))
+    return [notice] if notice else []
+
+
 def _manifest(prepared: Prepared, engine_name: str) -> Manifest:
+    from rpcbench.analysis.agreement_checks import tally
     from rpcbench.survey.survey import simulated
 
     request, survey = prepared.request, prepared.survey
@@ -217,7 +301,9 @@ def _manifest(prepared: Prepared, engine_name: str) -> Manifest:
         before=list(survey.facts),
         after=[],
         trials=[],
-        notices=list(survey.notices),
+        notices=[*survey.notices, *_lasting_doubts(prepared)],
+        ruler=prepared.ruler if prepared.ruler and prepared.ruler.engine == engine_name else None,
+        agreement=tally(prepared.findings) if prepared.findings else None,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from rpcbench.cli import options as opt
+from rpcbench.cli import transport as way
 
 
 def check(
@@ -13,6 +14,10 @@ def check(
     header: opt.Header = [],  # noqa: B006
     max_lag: opt.MaxLag = 5,
     ca_file: opt.CaFile = None,
+    insecure: way.Insecure = False,
+    cert: way.CertFile = None,
+    key: way.KeyFile = None,
+    proxy: way.Proxy = None,
 ) -> None:
     """Ask the nodes who and where they are, and whether they can be compared. A handful of quiet questions."""
     from rpcbench.config.nodes_file import resolve_nodes
@@ -21,6 +26,6 @@ def check(
     from rpcbench.survey.survey import ask, judge
 
     nodes = resolve_nodes(node_names, nodes_file, extra_headers=opt.parse_headers(header))
-    survey = ask(nodes, None, max_lag=max_lag, ca_file=str(ca_file) if ca_file else None)
+    survey = ask(nodes, None, max_lag=max_lag, route=way.route(ca_file, insecure, cert, key, proxy))
     show_survey(survey.facts, terminal.console(sys.stdout), notices=survey.notices)
     judge(survey)

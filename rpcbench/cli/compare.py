@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TextIO
 import typer
 
 from rpcbench.cli import options as opt
+from rpcbench.cli import transport as way
 from rpcbench.errors import UsageError
 from rpcbench.model.node import Node
 from rpcbench.model.scenario import Chain, Closed, Load, Scenario
@@ -24,7 +25,8 @@ DEFAULT_SCENARIO = {Chain.STARKNET: "mixed", Chain.ETHEREUM: "eth-mixed"}
 
 COMPARE_HELP = """Compare nodes: the same traffic to each, round by round, and an answer with an interval.
 
-The others are compared against the first. Nothing is sent but reads that the scenario names."""
+The others are compared against the first. Nothing is sent but the calls that the scenario names, and none that write
+unless --allow-writes says so."""
 RUN_HELP = "Measure one node: its latency, rate and errors per method."
 
 
@@ -43,12 +45,22 @@ def measure(
     timeout: opt.Timeout = None,
     seed: opt.Seed = None,
     noise: opt.Noise = "1%",
+    threshold: opt.Thresholds = [],  # noqa: B006  typer makes a new list for every call
     validate: opt.Validate = True,
+    allow_writes: opt.AllowWrites = False,
     dry_run: opt.DryRun = False,
     nodes_file: opt.NodesFile = None,
-    header: opt.Header = [],  # noqa: B006  typer makes a new list for every call
+    header: opt.Header = [],  # noqa: B006
     max_lag: opt.MaxLag = 5,
     ca_file: opt.CaFile = None,
+    insecure: way.Insecure = False,
+    cert: way.CertFile = None,
+    key: way.KeyFile = None,
+    proxy: way.Proxy = None,
+    engine: way.EngineOption = None,
+    http2: way.Http2 = False,
+    transport: way.TransportOption = way.Transport.HTTP,
+    compression: way.CompressionOption = way.Compression.NONE,
     label: opt.Labels = [],  # noqa: B006
     output: opt.Output = Path("results"),
     quiet: opt.Quiet = False,
@@ -61,16 +73,25 @@ def measure(
 
     _check_count(ctx.info_name or "", len(node_names))
     nodes = resolve_nodes(node_names, nodes_file, extra_headers=opt.parse_headers(header))
-    chosen = load_scenario(scenario, validate=validate) if scenario else None
-    changes = opt.Changes(duration, requests, rounds, warmup, timeout, seed)
+    names = [node.name for node in nodes]
+    chosen = load_scenario(scenario, validate=validate, allow_writes=allow_writes, nodes=names) if scenario else None
+    changes = opt.Changes(duration, requests, rounds, warmup, timeout, seed, tuple(threshold))
     # Everything that can be wrong with the command line is found before the first node hears of us.
     load = opt.LoadChoice(concurrency, rate, arrival, max_in_flight)
     opt.change_scenario(chosen or load_scenario("mixed"), load, changes)
+    route = way.route(ca_file, insecure, cert, key, proxy)
+    sending = way.EngineChoice(engine, http2, transport, compression)
+    sending.check(route)
     labels, noise_share = opt.parse_labels(label), opt.parse_noise(noise)
+    if threshold:
+        # Without a scenario the nodes' chain decides which one it is, and with it which calls there are.
+        possible = [chosen] if chosen else [load_scenario(name) for name in DEFAULT_SCENARIO.values()]
+        opt.check_thresholds(threshold, possible, nodes)
 
-    survey = ask(nodes, chosen.chain if chosen else None, max_lag=max_lag, ca_file=str(ca_file) if ca_file else None)
+    survey = ask(nodes, chosen.chain if chosen else None, max_lag=max_lag, route=route)
     judge(survey)
     chosen = chosen or load_scenario(DEFAULT_SCENARIO[survey.chain])
+    opt.check_thresholds(threshold, [chosen], nodes)
     changed, remarks = _be_polite(opt.change_scenario(chosen, load, changes), load, nodes)
     request = Request(
         scenario=changed,
@@ -79,22 +100,30 @@ def measure(
         noise=noise_share,
         labels=labels,
         command=_printable_command(ctx, nodes),
-        ca_file=str(ca_file) if ca_file else None,
+        route=route,
     )
-    carry_out(request, survey, dry_run=dry_run, quiet=quiet, remarks=remarks)
+    remarks += _writing(changed)
+    carry_out(request, survey, dry_run=dry_run, quiet=quiet, remarks=remarks, sending=sending)
 
 
-def carry_out(request: Request, survey: Survey, *, dry_run: bool, quiet: bool, remarks: Sequence[str] = ()) -> None:
+def carry_out(
+    request: Request,
+    survey: Survey,
+    *,
+    dry_run: bool,
+    quiet: bool,
+    remarks: Sequence[str] = (),
+    sending: way.EngineChoice | None = None,
+) -> None:
     """Show the plan, run it, print the answer. Raises typer.Exit with the outcome's code."""
     from rpcbench import run
-    from rpcbench.engine.asyncio_engine import AsyncioEngine
     from rpcbench.report.live import live_view
 
     prepared = run.prepare(request, survey)
     _show_plan(prepared, remarks, to=sys.stdout if dry_run else sys.stderr)
     if dry_run:
         return
-    engine = AsyncioEngine(ca_file=Path(request.ca_file) if request.ca_file else None)
+    engine = (sending or way.EngineChoice()).make(request.route)
     outcome = run.compare(prepared, engine, live_view(quiet))
     show_answer(outcome)
     raise typer.Exit(outcome.exit_code)
@@ -150,6 +179,14 @@ def _be_polite(scenario: Scenario, load: opt.LoadChoice, nodes: Sequence[Node]) 
     ]
 
 
+def _writing(scenario: Scenario) -> list[str]:
+    """What is about to be written, for whoever allowed it."""
+    from rpcbench.config.scenario_file import WRITES
+    from rpcbench.protocol.catalogue import writes
+
+    return [f"warning: {call.label} {WRITES}" for call in scenario.calls if writes(call.method)]
+
+
 def _printable_command(ctx: typer.Context, nodes: Sequence[Node]) -> str:
     """The command line without secrets: nodes by name and public place, headers by name only."""
     words = ["rpcbench", ctx.info_name or ""]
@@ -162,6 +199,8 @@ def _printable_command(ctx: typer.Context, nodes: Sequence[Node]) -> str:
         flag = parameter.opts[0]
         if name == "header":
             words += [word for key, _ in opt.parse_headers(value) for word in (flag, f"{key}: …")]
+        elif name == "proxy":
+            words += [flag, "…"]
         elif isinstance(value, bool):
             words.append(flag if value else (parameter.secondary_opts or [flag])[0])
         else:

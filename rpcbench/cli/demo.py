@@ -13,6 +13,7 @@ from rpcbench.cli.compare import carry_out
 # Long enough for an answer, short enough to watch: ten rounds of two seconds on each node, and both nodes
 # share this machine's cores with the generator, so that few clients already load them.
 DEMO_CHANGES = opt.Changes(duration="2s")
+DEMO_NODES = ("juno", "pathfinder")
 DEMO_LOAD = opt.LoadChoice(concurrency=4, rate_per_s=None, arrival=None, max_in_flight=None)
 
 
@@ -32,11 +33,12 @@ def demo(
     from rpcbench.sim.node import EmbeddedNode, SimSpec
     from rpcbench.survey.survey import ask
 
-    chosen = opt.change_scenario(load_scenario(scenario or "mixed"), DEMO_LOAD, replace(DEMO_CHANGES, seed=seed))
+    loaded = load_scenario(scenario or "mixed", nodes=DEMO_NODES)
+    chosen = opt.change_scenario(loaded, DEMO_LOAD, replace(DEMO_CHANGES, seed=seed))
     epoch_s = int(time.time())
     with ExitStack() as stack:
         nodes = []
-        for personality in ("juno", "pathfinder"):
+        for personality in DEMO_NODES:
             started = stack.enter_context(EmbeddedNode(SimSpec(personality=personality, epoch_unix_s=epoch_s)))
             nodes.append(Node(name=personality, url=started.url))
         request = Request(

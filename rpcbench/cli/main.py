@@ -13,7 +13,7 @@ import typer
 from typer.exceptions import TyperException
 
 from rpcbench import __version__
-from rpcbench.cli import check, compare, demo, nodes, report, scenarios, simulate, verify
+from rpcbench.cli import calibrate, check, compare, demo, nodes, report, scenarios, simulate, verify
 from rpcbench.errors import EXIT_INTERNAL, EXIT_INTERRUPTED, RpcbenchError
 
 app = typer.Typer(
@@ -33,6 +33,7 @@ app.command("check")(check.check)
 app.command("verify")(verify.verify)
 app.command("demo")(demo.demo)
 app.command("report")(report.report)
+app.command("calibrate")(calibrate.calibrate)
 app.add_typer(scenarios.app, name="scenarios")
 app.command("nodes")(nodes.nodes)
 app.command("simulate")(simulate.simulate)

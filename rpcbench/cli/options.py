@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from rpcbench.errors import UsageError
+from rpcbench.errors import SpecError, UsageError
+from rpcbench.model.node import Node
 from rpcbench.model.scenario import Arrival, Closed, Load, Open, Scenario
 
 LOAD_PANEL = "Load"
@@ -69,6 +71,15 @@ Validate = Annotated[
         "--validate/--no-validate",
         rich_help_panel=LOAD_PANEL,
         help="Refuse calls whose parameters do not fit the specification.",
+    ),
+]
+AllowWrites = Annotated[
+    bool,
+    typer.Option(
+        "--allow-writes",
+        rich_help_panel=LOAD_PANEL,
+        help="Send calls that can change the chain, the node or its accounts: thousands of times, to every node. "
+        "Only for nodes that may be thrown away.",
     ),
 ]
 Duration = Annotated[
@@ -156,6 +167,16 @@ Noise = Annotated[
     str,
     typer.Option("--noise", rich_help_panel=LOAD_PANEL, help="Differences within this band count as the same."),
 ]
+Thresholds = Annotated[
+    list[str],
+    typer.Option(
+        "--threshold",
+        rich_help_panel=LOAD_PANEL,
+        metavar="LIMIT",
+        help="Exit with 3 when this is missed: 'getEvents.p99<200ms', 'errors<0.1%', 'rate>=100', 'mean(juno)<5ms', "
+        "'p99(b)/p99(a)<=1.05'; 'warn: …' only shows it. Repeatable.",
+    ),
+]
 DryRun = Annotated[
     bool, typer.Option("--dry-run", rich_help_panel=LOAD_PANEL, help="Show the plan and stop before the load.")
 ]
@@ -194,6 +215,18 @@ def parse_labels(labels: list[str]) -> dict[str, str]:
             raise UsageError(f"a label is written key=value, not {text!r}")
         pairs[key.strip()] = value.strip()
     return pairs
+
+
+def check_thresholds(texts: Sequence[str], scenarios: Iterable[Scenario], nodes: Sequence[Node]) -> None:
+    """Raises SpecError unless each can be read and speaks of these nodes and of calls of these scenarios."""
+    from rpcbench.config.thresholds import parse_threshold
+
+    labels = list(dict.fromkeys(call.label for scenario in scenarios for call in scenario.calls))
+    for text in texts:
+        try:
+            parse_threshold(text, labels, [node.name for node in nodes])
+        except SpecError as error:
+            raise SpecError(f"--threshold '{text}': {error}") from None
 
 
 def parse_noise(text: str) -> float:
@@ -243,7 +276,7 @@ class LoadChoice:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What the command line says about length, repetition and seed; None where it is silent."""
+    """What the command line says about length, repetition, seed and thresholds; None or empty where it is silent."""
 
     duration: str | None = None
     requests: int | None = None
@@ -251,10 +284,14 @@ class Changes:
     warmup: str | None = None
     timeout: str | None = None
     seed: int | None = None
+    thresholds: tuple[str, ...] = ()
 
 
 def change_scenario(scenario: Scenario, load: LoadChoice, changes: Changes) -> Scenario:
-    """The scenario with whatever the command line says otherwise. Raises UsageError."""
+    """The scenario with whatever the command line says otherwise, and its thresholds beside its own.
+
+    Raises UsageError.
+    """
     from rpcbench.config.durations import parse_duration_ns
 
     positive("--requests", changes.requests)
@@ -275,7 +312,9 @@ def change_scenario(scenario: Scenario, load: LoadChoice, changes: Changes) -> S
         changed = replace(changed, warmup_ns=0 if off else parse_duration_ns(changes.warmup))
     if changes.timeout is not None:
         changed = replace(changed, timeout_ns=parse_duration_ns(changes.timeout))
-    return changed if changes.seed is None else replace(changed, seed=changes.seed)
+    if changes.seed is not None:
+        changed = replace(changed, seed=changes.seed)
+    return replace(changed, thresholds=tuple(dict.fromkeys([*scenario.thresholds, *changes.thresholds])))
 
 
 def positive(option: str, value: float | None) -> None:

@@ -35,15 +35,19 @@ def show(name: Name) -> None:
     """Print a scenario's file, to read or to start your own from."""
     from rpcbench.config.scenario_file import load_scenario
 
-    typer.echo(load_scenario(name, validate=False).text, nl=False)
+    typer.echo(load_scenario(name, validate=False, allow_writes=True).text, nl=False)
 
 
 @app.command("validate")
 def validate(names: Names) -> None:
     """Check scenarios against the file format and the chain's method catalogue. Nothing is sent."""
-    from rpcbench.config.scenario_file import load_scenario
+    from rpcbench.config.scenario_file import WRITES, load_scenario
+    from rpcbench.protocol.catalogue import writes
 
     for name in names:
-        scenario = load_scenario(name)
+        scenario = load_scenario(name, allow_writes=True)
         kinds = f"{len(scenario.calls)} call{'s' if len(scenario.calls) != 1 else ''}"
         typer.echo(f"{name}: valid, {kinds} on {scenario.chain}")
+        for call in scenario.calls:
+            if writes(call.method):
+                typer.echo(f"  {call.label} ({call.method}) {WRITES}: a run needs --allow-writes")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rpcbench.cli import options as opt
+from rpcbench.cli import transport as way
 from rpcbench.cli.compare import DEFAULT_SCENARIO
 from rpcbench.errors import EXIT_INVALID, EXIT_OK, EXIT_THRESHOLD, UsageError
 from rpcbench.model.finding import Finding, Outcome
@@ -66,6 +67,10 @@ def verify(
     header: opt.Header = [],  # noqa: B006  typer makes a new list for every call
     max_lag: opt.MaxLag = 5,
     ca_file: opt.CaFile = None,
+    insecure: way.Insecure = False,
+    cert: way.CertFile = None,
+    key: way.KeyFile = None,
+    proxy: way.Proxy = None,
     as_json: AsJson = False,
 ) -> None:
     """Ask all nodes the same questions at fixed blocks, and show where their answers differ."""
@@ -82,9 +87,9 @@ def verify(
     chosen = load_scenario(scenario, validate=validate) if scenario else None
     if seed is not None and seed < 0:
         raise UsageError("--seed must be 0 or more")
-    authority = str(ca_file) if ca_file else None
+    route = way.route(ca_file, insecure, cert, key, proxy)
 
-    survey = ask(nodes, chosen.chain if chosen else None, max_lag=max_lag, ca_file=authority)
+    survey = ask(nodes, chosen.chain if chosen else None, max_lag=max_lag, route=route)
     judge(survey)
     chosen = chosen or load_scenario(DEFAULT_SCENARIO[survey.chain])
     head, calls = _sampled(chosen if seed is None else replace(chosen, seed=seed), survey, sample_size)
@@ -96,7 +101,7 @@ def verify(
         rules=book,
         facts=survey.facts,
         timeout_s=chosen.timeout_ns / 1e9,
-        ca_file=authority,
+        route=route,
         on_call=_progress,
     )
     labels = [call.label for call in chosen.calls]
@@ -112,7 +117,7 @@ def _sampled(scenario: Scenario, survey: Survey, size: int) -> tuple[int, tuple[
 
     evenly = replace(
         scenario,
-        calls=tuple(replace(call, weight=1.0) for call in scenario.calls),
+        calls=tuple(replace(call, weight=1.0, batch=1) for call in scenario.calls),
         load=Closed(),
         rounds=1,
         warmup_ns=0,

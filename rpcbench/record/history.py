@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 from rpcbench.model.verdict import Analysis
@@ -37,5 +38,24 @@ def add_to_history(output: Path, manifest: Manifest, analysis: Analysis) -> None
             for c in analysis.comparisons
             if c.metric == "p50"
         ],
+        "thresholds": [
+            {
+                "threshold": t.text,
+                "call": t.call,
+                "node": t.node,
+                "value": _number(t.value),
+                "low": _number(t.low),
+                "high": _number(t.high),
+                "unit": t.unit,
+                "outcome": t.outcome,
+                "warn": t.warn,
+            }
+            for t in analysis.thresholds
+        ],
     }
     append_line(output / "history.jsonl", json.dumps(line, separators=(",", ":")))
+
+
+def _number(value: float) -> float | None:
+    """JSON knows no NaN."""
+    return value if math.isfinite(value) else None

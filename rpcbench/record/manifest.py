@@ -7,7 +7,9 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from rpcbench.model.facts import NodeFacts
+from rpcbench.model.facts import HeadReading, NodeFacts
+from rpcbench.model.finding import Tally
+from rpcbench.model.ruler import Ruler
 from rpcbench.model.scenario import Scenario
 from rpcbench.model.verdict import Notice
 from rpcbench.model.workload import Phase
@@ -71,7 +73,11 @@ class Host(_Entry):
 
 
 class Manifest(_Entry):
-    """The record's table of contents. Times are UTC; durations inside `scenario` are nanoseconds."""
+    """The record's table of contents. Times are UTC; durations inside `scenario` are nanoseconds.
+
+    `ruler` is null where the generator had not been calibrated on this machine, `agreement` where there was but one
+    node; what it counts is in findings.jsonl.
+    """
 
     version: Literal[1] = 1
     id: str
@@ -93,3 +99,6 @@ class Manifest(_Entry):
     after: list[NodeFacts]
     trials: list[TrialEntry]
     notices: list[Notice]
+    ruler: Ruler | None = None
+    heads: list[HeadReading] = []
+    agreement: Tally | None = None

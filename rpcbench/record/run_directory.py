@@ -1,6 +1,6 @@
 """One run on disk: written trial by trial, read back whole. See Manifest for what run.json holds.
 
-run.json  scenario.yaml  calls.jsonl  call_spec.npy  samples/000-r00-juno.npy …    the record
+run.json  scenario.yaml  calls.jsonl  findings.jsonl  call_spec.npy  samples/000-r00-juno.npy …    the record
 requests.csv summary.csv compare.csv timeline.csv report.* plots/                  derived, can be deleted
 """
 
@@ -17,12 +17,14 @@ from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from rpcbench.errors import ResultsError, UsageError
-from rpcbench.model.facts import NodeFacts
+from rpcbench.model.facts import HeadReading, NodeFacts
+from rpcbench.model.finding import Finding
 from rpcbench.model.run import Run, RunInfo, TrialRecord
 from rpcbench.model.samples import SAMPLE, Samples, Status
 from rpcbench.model.verdict import Notice
 from rpcbench.model.workload import Call, Trial
 from rpcbench.record.files import in_words, write_whole
+from rpcbench.record.findings import FINDINGS_FILE, write_findings
 from rpcbench.record.manifest import Manifest, RunStatus, TrialEntry
 
 Derived = tuple[str, Callable[[BinaryIO], object]]
@@ -36,14 +38,22 @@ class RunDirectory:
         self.manifest = manifest
 
     @classmethod
-    def create(cls, output: Path, manifest: Manifest, calls: Sequence[Call]) -> RunDirectory:
-        """Make `output/<run id>/` with the plan in it. Raises UsageError where that cannot be: nothing was sent yet."""
+    def create(
+        cls, output: Path, manifest: Manifest, calls: Sequence[Call], findings: Sequence[Finding] = ()
+    ) -> RunDirectory:
+        """Make `output/<run id>/` with the plan in it, and what the nodes answered to a sample of it.
+
+        Raises UsageError where that cannot be: no load was sent yet.
+        """
         path = output / manifest.id
         try:
             (path / "samples").mkdir(parents=True)
             directory = cls(path, manifest)
             write_whole(path / "scenario.yaml", lambda f: f.write(manifest.scenario.text.encode()))
             write_whole(path / "calls.jsonl", lambda f: f.writelines(call.body + b"\n" for call in calls))
+            if findings:
+                labels = [spec.label for spec in manifest.scenario.calls]
+                write_whole(path / FINDINGS_FILE, lambda f: write_findings(findings, labels, f))
             specs = np.array([call.spec for call in calls], dtype=np.int32)
             write_whole(path / "call_spec.npy", lambda f: _save_array(f, specs))
             directory._save()
@@ -53,8 +63,11 @@ class RunDirectory:
             raise UsageError(str(error)) from error
         return directory
 
-    def add_trial(self, record: TrialRecord) -> None:
-        """Put one finished trial on disk: its rows first, then the manifest that names them. Raises ResultsError."""
+    def add_trial(self, record: TrialRecord, heads: HeadReading | None = None) -> None:
+        """Put one finished trial on disk: its rows first, then the manifest that names them. Raises ResultsError.
+
+        `heads` is where the nodes' heads were after it, if anybody looked.
+        """
         trial, samples = record.trial, record.samples
         node = self.manifest.nodes[trial.node].name
         file = f"samples/{trial.index:03d}-r{trial.round:02d}-{re.sub(r'[^A-Za-z0-9._-]', '_', node)}.npy"
@@ -76,7 +89,8 @@ class RunDirectory:
             connects=samples.connects,
             reconnects=samples.reconnects,
         )
-        self._update(trials=[*self.manifest.trials, entry])
+        readings = [*self.manifest.heads, *([heads] if heads else [])]
+        self._update(trials=[*self.manifest.trials, entry], heads=readings)
 
     def finish(
         self,
@@ -147,6 +161,9 @@ def load_run(path: Path) -> tuple[RunInfo, Run, tuple[Notice, ...]]:
         after=tuple(manifest.after),
         interrupted=manifest.status is not RunStatus.DONE,
         simulated=manifest.simulated,
+        ruler=manifest.ruler,
+        heads=tuple(manifest.heads),
+        agreement=manifest.agreement,
     )
     memory = f", {manifest.host.memory_mb / 1024:.0f} GB" if manifest.host.memory_mb else ""
     info = RunInfo(

@@ -1,8 +1,10 @@
 """The command as a user runs it: a process of its own, an empty home, a working directory of its own."""
 
+import http.server
 import os
 import subprocess
 import sys
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,3 +49,25 @@ def rpcbench(tmp_path, environment):
         return Result(done.returncode, done.stdout, done.stderr)
 
     return run
+
+
+@pytest.fixture
+def listener():
+    """A server that must not be asked: the list of requests that reached it."""
+    reached = []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_POST(self):
+            reached.append(self.path)
+            self.send_error(500)
+
+        def log_message(self, *_):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}", reached
+    server.shutdown()
+    thread.join()
+    server.server_close()

@@ -1,8 +1,5 @@
 """Whatever is wrong with the command line or the files: one sentence, exit code 2, and no request."""
 
-import http.server
-import threading
-
 import pytest
 
 SCENARIO = """\
@@ -13,28 +10,6 @@ calls:
   - method: starknet_getBlockWithTxs
     params: {block_id: {block_number: {uniform: [0, head]}}}
 """
-
-
-@pytest.fixture
-def listener():
-    """A server that must not be asked: the list of requests that reached it."""
-    reached = []
-
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_POST(self):
-            reached.append(self.path)
-            self.send_error(500)
-
-        def log_message(self, *_):
-            pass
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}", reached
-    server.shutdown()
-    thread.join()
-    server.server_close()
 
 
 @pytest.mark.parametrize(
