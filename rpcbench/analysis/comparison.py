@@ -1,4 +1,4 @@
-"""One node against another: the one place where it is decided what counts as faster.
+"""One node against another, metric by metric: which rounds are paired, and what is compared of them.
 
 The unit is the round, not the request. For each call a statistic is taken in every round on both nodes, and the
 rounds are paired: both nodes got the same traffic, one right after the other. From the paired log-ratios follow
@@ -8,13 +8,8 @@ rounds are paired: both nodes got the same traffic, one right after the other. F
   not void, are corrected after Holm; a member that cannot be computed still counts. The other metrics are
   exploratory, and their p-values stand as they are.
 
-The verdict is `faster` or `slower` when the whole interval lies outside the noise band on one side and the test
-agrees, `same` when the whole interval lies inside the band, and otherwise `undecided`. The band of noise 0.01 runs
-from 1/1.01 to 1.01, so that exchanging the nodes exchanges the verdicts.
-
-An undecided comparison says what it could have shown: with h the half-width of the log interval, a ratio beyond
-exp(h) x (1 + noise) would have put the whole interval outside the band, so `detectable` is that less 1. It is None
-where rounds are too few to show any difference, and where the test objects to the one that the interval shows.
+Shares of failed requests may be 0, so they are compared by their paired differences. What counts as faster is decided
+in `rpcbench.analysis.decision`.
 """
 
 from __future__ import annotations
@@ -26,131 +21,84 @@ from itertools import product
 
 import numpy as np
 
-from rpcbench.analysis.inference import holm, rounds_needed, signed_rank_p, t_interval
+from rpcbench.analysis.decision import Kind, Paired, Rule, as_ratio, judge, pair
+from rpcbench.analysis.equal_work import EqualWork, equal_work
+from rpcbench.analysis.inference import holm, t_interval
 from rpcbench.analysis.measured import Cell, Measured
 from rpcbench.analysis.quantiles import Floats, quantile, samples_needed
-from rpcbench.analysis.words import counted, percent
+from rpcbench.analysis.words import counted
 from rpcbench.model.scenario import Open
 from rpcbench.model.verdict import Comparison, Estimate, Notice, Verdict, Weight
 
 
 @dataclass(frozen=True, slots=True)
+class Taken:
+    """What a statistic of one round is taken from. Latencies are those of equal work, the counts are of everything."""
+
+    latency_ms: Floats
+    answered: int
+    requests: int
+    wall_s: float
+
+    @property
+    def failed_share(self) -> float:
+        return 1 - self.answered / self.requests if self.requests else math.nan
+
+    @property
+    def rate_per_s(self) -> float:
+        return self.answered / self.wall_s if self.wall_s else math.nan
+
+
+@dataclass(frozen=True, slots=True)
 class Metric:
-    """A statistic of one round: from its latencies and the trial's seconds. `needs` is the fewest answered requests."""
+    """A statistic of one round. `needs` is the fewest answered requests."""
 
     name: str
-    of: Callable[[Floats, float], float]
+    of: Callable[[Taken], float]
     needs: int
-    is_time: bool = True
+    kind: Kind = Kind.TIME
 
 
 def _percentile(name: str, q: float) -> Metric:
-    return Metric(name, lambda latency_ms, wall_s: quantile(latency_ms, q), samples_needed(q))
+    return Metric(name, lambda taken: quantile(taken.latency_ms, q), samples_needed(q))
 
 
 METRICS = (
     _percentile("p50", 0.50),
     _percentile("p90", 0.90),
     _percentile("p99", 0.99),
-    Metric("mean", lambda latency_ms, wall_s: float(latency_ms.mean()), 1),
-    Metric("rate", lambda latency_ms, wall_s: len(latency_ms) / wall_s if wall_s else math.nan, 1, is_time=False),
+    Metric("mean", lambda taken: float(taken.latency_ms.mean()), 1),
+    Metric("rate", lambda taken: taken.rate_per_s, 1, Kind.RATE),
+    Metric("errors", lambda taken: taken.failed_share, 0, Kind.ERRORS),
 )
 PRIMARY = "p50"
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """What a verdict asks for: a noise band, a confidence level, and `tests` primary comparisons to correct for."""
-
-    noise: float
-    level: float
-    tests: int
-
-    @property
-    def alpha(self) -> float:
-        """The p-value that a winner must stay below."""
-        return round(1 - self.level, 12)
-
-    @property
-    def band(self) -> tuple[float, float]:
-        """Ratios that count as no difference."""
-        return 1 / (1 + self.noise), 1 + self.noise
-
-
-@dataclass(frozen=True, slots=True)
-class Paired:
-    """What the rounds say about one statistic on two nodes. `p` is the signed-rank test's."""
-
-    ratio: Estimate
-    difference: Estimate
-    p: float
-
-
-def pair(base: Floats, other: Floats, level: float) -> Paired:
-    """Compare a statistic over two or more rounds; `base[i]` and `other[i]` are one round's, positive."""
-    log_ratios = np.log(other / base)
-    log_mean = t_interval(log_ratios, level)
-    ratio = Estimate(math.exp(log_mean.value), math.exp(log_mean.low), math.exp(log_mean.high), level, log_mean.n)
-    return Paired(ratio, t_interval(other - base, level), signed_rank_p(log_ratios))
-
-
-def judge(paired: Paired, p: float, rule: Rule, *, is_time: bool = True) -> tuple[Verdict, str, float | None]:
-    """The verdict on `paired` whose corrected p-value is `p`, the reason, and what could have been shown."""
-    ratio, n = paired.ratio, paired.ratio.n
-    low, high = rule.band
-    band = f"±{percent(rule.noise)}"
-    needed = rounds_needed(rule.alpha, rule.tests)
-    if low <= ratio.low and ratio.high <= high:
-        return Verdict.SAME, f"the whole interval lies within {band}", None
-    if n < needed:
-        return Verdict.UNDECIDED, f"needs at least {needed} rounds for a verdict, this run has {n}", None
-    beyond = ratio.high < low or ratio.low > high
-    if beyond and p < rule.alpha:
-        takes_less = ratio.high < low
-        verdict = Verdict.FASTER if takes_less == is_time else Verdict.SLOWER
-        return verdict, f"the whole interval lies outside {band}, signed-rank p = {p:.2g} over {n} rounds", None
-    if beyond:
-        return (
-            Verdict.UNDECIDED,
-            f"the interval lies outside {band}, but the signed-rank test does not agree: p = {p:.2g}",
-            None,
-        )
-    detectable = math.sqrt(ratio.high / ratio.low) * (1 + rule.noise) - 1
-    shown = percent(math.ceil(detectable * 1000) / 1000)  # rounded up, so that the claim stays true
-    if ratio.low <= 1 <= ratio.high:
-        reason = f"no difference shown; one of {shown} would have been"
-    else:
-        reason = f"a difference that may be within {band}; one of {shown} would have been shown"
-    return Verdict.UNDECIDED, reason, detectable
-
-
 def compare(measured: Measured, notices: Sequence[Notice], *, noise: float, level: float) -> tuple[Comparison, ...]:
     """Every other node against the first: per call, metric by metric, the primary one first."""
-    metrics = [m for m in METRICS if m.is_time or not isinstance(measured.run.scenario.load, Open)]
+    paced = isinstance(measured.run.scenario.load, Open)  # then the plan sets the rate, and not the node
+    metrics = [m for m in METRICS if not (paced and m.kind is Kind.RATE)]
     base, *others = measured.run.nodes
-    figures = {key: _figures(cells, metrics) for key, cells in measured.cells.items()}
+    figures = {
+        (node, call, other): _figures(measured.cells[node, call], metrics, work)
+        for call, other in product(measured.calls, others)
+        for work in [equal_work(measured, call, base, other)]
+        for node in (base, other)
+    }
     questions = [
         _Question(metric, call, base, other, _void(notices, call, base, other))
         for call, other, metric in product(measured.calls, others, metrics)
     ]
-    exploratory = Rule(noise, level, tests=1)
+    primary = [q for q in questions if not q.void and q.metric.name == PRIMARY]
+    rules = {q: Rule(noise, level, len(primary) if q in primary else 1, q.metric.kind) for q in questions}
     found = {
-        q: _paired(figures[base, q.call], figures[q.other, q.call], q, exploratory) for q in questions if not q.void
+        q: _found(figures[base, q.call, q.other], figures[q.other, q.call, q.other], q, rules[q])
+        for q in questions
+        if not q.void
     }
-    primary = [q for q in found if q.metric.name == PRIMARY]
-    corrected = dict(zip(primary, holm([_p(found[q]) for q in primary]), strict=True))
-    rule = Rule(noise, level, tests=len(primary))
-
-    def answer(q: _Question) -> Comparison:
-        if q.void:
-            return _invalid(q)
-        return (
-            _answer(q, found[q], corrected[q], rule)
-            if q in corrected
-            else _answer(q, found[q], _p(found[q]), exploratory)
-        )
-
-    return tuple(answer(q) for q in questions)
+    p_values = {q: _p(f) for q, f in found.items()}
+    p_values |= dict(zip(primary, holm([p_values[q] for q in primary]), strict=True))
+    return tuple(_answer(q, found[q], p_values[q], rules[q]) if q in found else _invalid(q) for q in questions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,16 +129,26 @@ def _void(notices: Sequence[Notice], call: str, base: str, other: str) -> str:
     return ""
 
 
-def _figures(cells: Sequence[Cell], metrics: Sequence[Metric]) -> dict[int, _Round]:
+def _figures(cells: Sequence[Cell], metrics: Sequence[Metric], work: EqualWork) -> dict[int, _Round]:
     rounds = {}
     for cell in cells:
-        latency_ms, wall_s = cell.latency_ms, cell.wall_s
-        figures = {m.name: m.of(latency_ms, wall_s) if len(latency_ms) >= m.needs else math.nan for m in metrics}
-        rounds[cell.round] = _Round(len(latency_ms), figures)
+        latency_ms = cell.latency_ms
+        taken = Taken(latency_ms[work.counts(cell)], len(latency_ms), len(cell.rows), cell.wall_s)
+        answered = len(taken.latency_ms)
+        figures = {m.name: m.of(taken) if answered >= m.needs else math.nan for m in metrics}
+        rounds[cell.round] = _Round(answered, figures)
     return rounds
 
 
-def _paired(base: dict[int, _Round], other: dict[int, _Round], question: _Question, rule: Rule) -> Paired | str:
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What two nodes' rounds come to, and for latencies the difference in milliseconds."""
+
+    paired: Paired
+    difference_ms: Estimate | None
+
+
+def _found(base: dict[int, _Round], other: dict[int, _Round], question: _Question, rule: Rule) -> _Found | str:
     """The comparison over the rounds that both nodes finished, or the reason why there is none.
 
     One such round without enough answers spoils it: leaving slow rounds out would flatter the slower node.
@@ -198,7 +156,7 @@ def _paired(base: dict[int, _Round], other: dict[int, _Round], question: _Questi
     metric, rounds = question.metric, sorted(base.keys() & other.keys())
     if len(rounds) < 2:
         finished = f"{counted(len(rounds), 'round')} finished on both nodes"
-        return f"needs at least {rounds_needed(rule.alpha, rule.tests)} rounds for a verdict, {finished}"
+        return f"needs at least {rule.needed} rounds for a verdict, {finished}"
     fewest, node, number = min(
         (rounds_of[number].answered, node, number)
         for number in rounds
@@ -207,23 +165,41 @@ def _paired(base: dict[int, _Round], other: dict[int, _Round], question: _Questi
     if fewest < metric.needs:
         have = f"{node} answered {fewest} in round {number}"
         return f"{metric.name} needs {counted(metric.needs, 'answered request')} in every round, {have}"
-    values = [np.array([rounds_of[number].by_metric[metric.name] for number in rounds]) for rounds_of in (base, other)]
-    if not all(np.isfinite(v).all() and (v > 0).all() for v in values):
+    one, two = (
+        np.array([rounds_of[number].by_metric[metric.name] for number in rounds]) for rounds_of in (base, other)
+    )
+    both = np.concatenate([one, two])
+    if metric.kind is Kind.ERRORS and not np.isfinite(both).all():
+        return f"{metric.name} needs a request in every round"
+    if metric.kind is not Kind.ERRORS and not (np.isfinite(both) & (both > 0)).all():
         return f"{metric.name} is not positive in every round, so that it has no ratio"
-    return pair(values[0], values[1], rule.level)
+    difference_ms = t_interval(two - one, rule.level) if metric.kind is Kind.TIME else None
+    return _Found(pair(one, two, rule.level, metric.kind), difference_ms)
 
 
-def _p(found: Paired | str) -> float:
-    return found.p if isinstance(found, Paired) else 1.0
+def _p(found: _Found | str) -> float:
+    return 1.0 if isinstance(found, str) else found.paired.p
 
 
 def _invalid(q: _Question) -> Comparison:
     return Comparison(q.metric.name, q.call, q.base, q.other, None, None, Verdict.INVALID, q.void)
 
 
-def _answer(q: _Question, found: Paired | str, p: float, rule: Rule) -> Comparison:
+def _answer(q: _Question, found: _Found | str, p: float, rule: Rule) -> Comparison:
     if isinstance(found, str):
         return Comparison(q.metric.name, q.call, q.base, q.other, None, None, Verdict.UNDECIDED, found)
-    verdict, reason, detectable = judge(found, p, rule, is_time=q.metric.is_time)
-    difference = found.difference if q.metric.is_time else None
-    return Comparison(q.metric.name, q.call, q.base, q.other, found.ratio, difference, verdict, reason, detectable)
+    ruling, effect = judge(found.paired, p, rule), found.paired.effect
+    of_shares = rule.kind is Kind.ERRORS
+    return Comparison(
+        metric=q.metric.name,
+        call=q.call,
+        base=q.base,
+        other=q.other,
+        ratio=None if of_shares else as_ratio(effect),
+        difference_ms=found.difference_ms,
+        verdict=ruling.verdict,
+        reason=ruling.reason,
+        detectable=ruling.detectable,
+        difference_share=effect if of_shares else None,
+        more_rounds=ruling.more_rounds,
+    )

@@ -1,4 +1,4 @@
-"""Doubts about the load: was what the plan asked for sent, in time, and to the end?"""
+"""Doubts about the load: was what the plan asked for sent, in time, and to the end, and did the generator keep up?"""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 
 from rpcbench.analysis.measured import Evidence
 from rpcbench.analysis.quantiles import quantile
+from rpcbench.analysis.ruler import ceiling_share
 from rpcbench.analysis.words import counted, percent
+from rpcbench.model.ruler import SAFE_SHARE_OF_CEILING
 from rpcbench.model.run import TrialRecord
 from rpcbench.model.samples import Rows
 from rpcbench.model.scenario import Open
@@ -19,10 +21,15 @@ DELIVERED_AT_LEAST = 0.98
 # Send lag matters beyond a twentieth of the service time; below a millisecond it is any machine's scheduling.
 LAG_SHARE_OF_SERVICE = 0.05
 LAG_FLOOR_MS = 1.0
+# A generator this busy is late more and more often. A closed loop has no schedule to miss: there it is the limit only
+# when it has next to no time left, which reads as a little over nine tenths of a core.
+BUSY_SHARE_OPEN = 0.85
+BUSY_SHARE_CLOSED = 0.90
 # A request due in the schedule's last moment has this long to go out.
 _GRACE_NS = 10_000_000
 # Worker processes share `max_in_flight` in fixed parts, so that one may be full a little before all are.
 _FULL = 0.9
+_QUEUES = "near its ceiling the generator makes requests wait, and the wait stands in the node's figures"
 
 
 def not_delivered(evidence: Evidence) -> Iterator[Notice]:
@@ -74,6 +81,70 @@ def send_lag(evidence: Evidence) -> Iterator[Notice]:
             advice="lower the rate, or give the generator a machine with idle CPU",
             node=node,
         )
+
+
+def generator_busy(evidence: Evidence) -> Iterator[Notice]:
+    """The generator had no processor time left, so that its own queue is in every figure."""
+    run = evidence.measured.run
+    limit = BUSY_SHARE_OPEN if isinstance(run.scenario.load, Open) else BUSY_SHARE_CLOSED
+    for node in run.nodes:
+        trials = evidence.measured.trials(node)
+        wall_ns = sum(t.samples.wall_ns for t in trials)
+        share = sum(t.samples.cpu_ns for t in trials) / wall_ns if wall_ns else 0.0
+        if share <= limit:
+            continue
+        rate_per_s = sum(len(t.samples.rows) for t in trials) / wall_ns * 1e9
+        yield Notice(
+            kind="generator_busy",
+            weight=Weight.VOID,
+            saw=f"the generator used {percent(share)} of a core to send {rate_per_s:,.0f} requests/s to {node}",
+            why="the generator was the bottleneck, and its own delays stand in the node's figures",
+            advice="lower the rate" if isinstance(run.scenario.load, Open) else "ask for a rate it can keep, with -r",
+            node=node,
+        )
+
+
+def near_ceiling(evidence: Evidence) -> Iterator[Notice]:
+    """More was sent than this generator can send with care, as far as its calibration tells."""
+    run = evidence.measured.run
+    if run.ruler is None:
+        return
+    for node in run.nodes:
+        share = ceiling_share(run.ruler, [t.samples for t in evidence.measured.trials(node)])
+        if share > SAFE_SHARE_OF_CEILING:
+            yield Notice(
+                kind="near_ceiling",
+                weight=Weight.WARNING,
+                saw=f"{node} was sent {percent(share)} of what this generator can send at all",
+                why=_QUEUES,
+                advice=f"stay below {percent(SAFE_SHARE_OF_CEILING)}, or calibrate again if other work disturbed that",
+                node=node,
+            )
+
+
+def asks_too_much(load: Open, ceiling_per_s: float) -> Notice | None:
+    """The same, known before the first request."""
+    share = load.rate_per_s / ceiling_per_s
+    if share <= SAFE_SHARE_OF_CEILING:
+        return None
+    return Notice(
+        kind="near_ceiling",
+        weight=Weight.WARNING,
+        saw=f"{load.rate_per_s:,.0f}/s is {percent(share)} of the {ceiling_per_s:,.0f}/s that this generator can send",
+        why=_QUEUES,
+        advice=f"ask for at most {SAFE_SHARE_OF_CEILING * ceiling_per_s:,.0f}/s",
+    )
+
+
+def calibration_stale(doubt: str) -> Notice:
+    """There is a calibration, and it does not hold here and now."""
+    return Notice(
+        kind="calibration_stale",
+        weight=Weight.INFO,
+        saw=doubt,
+        why="so nothing is known of what the generator adds to these figures",
+        advice="run `rpcbench calibrate` once",
+    )
 
 
 def rounds_missing(evidence: Evidence) -> Iterator[Notice]:

@@ -66,7 +66,7 @@ def timeouts(evidence: Evidence) -> Iterator[Notice]:
     """Requests without a reply in time. Whether they void the call is for `unanswered` to say."""
     timeout_s = evidence.measured.run.scenario.timeout_ns / 1e9
     for s in evidence.each():
-        count = s.errors.get(Status.TIMEOUT.label, 0)
+        count = _failed_as(s, Status.TIMEOUT)
         if count:
             yield Notice(
                 kind="timeouts",
@@ -83,7 +83,7 @@ def timeouts(evidence: Evidence) -> Iterator[Notice]:
 def network_errors(evidence: Evidence) -> Iterator[Notice]:
     """Requests whose connection was refused or broke. Whether they void the call is for `unanswered` to say."""
     for s in evidence.each():
-        count = s.errors.get(Status.NETWORK.label, 0)
+        count = _failed_as(s, Status.NETWORK)
         if count:
             yield Notice(
                 kind="network_errors",
@@ -171,10 +171,15 @@ def too_few_samples(evidence: Evidence) -> Iterator[Notice]:
             )
 
 
+def _failed_as(s: Summary, status: Status) -> int:
+    """How many requests failed in this class, whatever their codes."""
+    return sum(count for name, count in s.errors.items() if name.partition("[")[0] == status.label)
+
+
 def _failures(s: Summary) -> str:
     """`pathfinder answered 100 % of getEvents with rpc_error[-32602]`, the three most frequent classes."""
     shares = [
-        (percent(count / s.requests), f"not at all ({name})" if name in _SILENT else f"with {name}")
+        (percent(count / s.requests), f"not at all ({name})" if name.partition("[")[0] in _SILENT else f"with {name}")
         for name, count in list(s.errors.items())[:3]
     ]
     (share, how), *rest = shares

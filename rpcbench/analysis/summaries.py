@@ -9,19 +9,21 @@ from itertools import product
 import numpy as np
 
 from rpcbench.analysis.measured import Cell, Measured
+from rpcbench.analysis.percentile_intervals import percentile_intervals
 from rpcbench.analysis.quantiles import Floats, quantiles
 from rpcbench.model.samples import Status
 from rpcbench.model.verdict import Summary
 
 
-def summarise(measured: Measured) -> dict[tuple[str, str], Summary]:
-    """A summary by node and call, in the scenario's order of calls."""
-    return {(node, call): _summary(measured, node, call) for call in measured.calls for node in measured.run.nodes}
+def summarise(measured: Measured, level: float) -> dict[tuple[str, str], Summary]:
+    """A summary by node and call, in the scenario's order of calls; intervals are at `level`."""
+    pairs = [(node, call) for call in measured.calls for node in measured.run.nodes]
+    return {(node, call): _summary(node, call, measured.cells[node, call], level) for node, call in pairs}
 
 
-def _summary(measured: Measured, node: str, call: str) -> Summary:
-    cells = measured.cells[node, call]
-    latency_ms = _together([cell.latency_ms for cell in cells])
+def _summary(node: str, call: str, cells: tuple[Cell, ...], level: float) -> Summary:
+    by_round = [cell.latency_ms for cell in cells]
+    latency_ms = _together(by_round)
     wall_s = sum(cell.wall_s for cell in cells)
     return Summary(
         node=node,
@@ -33,6 +35,7 @@ def _summary(measured: Measured, node: str, call: str) -> Summary:
         service_ms=quantiles(_together([cell.service_ms for cell in cells])),
         errors=count_errors(cells),
         bytes_in=sum(int(cell.rows["bytes_in"].sum(dtype=np.int64)) for cell in cells),
+        latency_intervals_ms=percentile_intervals(by_round, level),
     )
 
 

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rpcbench.analysis.quantiles import quantile
+from rpcbench.analysis.comparison import PRIMARY
+from rpcbench.analysis.quantiles import SHOWN, quantile
 from rpcbench.model.run import Run, TrialRecord
 from rpcbench.model.samples import Status, no_rows
 from rpcbench.model.verdict import Analysis, Estimate, Quantiles
@@ -58,18 +59,23 @@ def requests_table(run: Run) -> pd.DataFrame:
 
 
 def summary_table(analysis: Analysis) -> pd.DataFrame:
-    """One line per call and node; `errors` counts failed requests, `errors_by_class` says which."""
+    """One line per call and node; `errors` counts failed requests, `errors_by_class` says which.
+
+    `low` and `high` bound the interval of a percentile of latency; a bound that the run cannot give is `inf`.
+    """
     import pandas as pd
 
     quantile_names = [f.name for f in fields(Quantiles)]
     names = ["node", "call", "requests", "answered", "errors", "errors_by_class", "rate_per_s", "bytes_in"]
     names += [f"{clock}_{name}_ms" for clock in ("latency", "service") for name in quantile_names]
+    names += [f"latency_{name}_{bound}_ms" for name in SHOWN for bound in ("low", "high")]
     lines = [
         (
             *(s.node, s.call, s.requests, s.answered, sum(s.errors.values())),
             "; ".join(f"{name} {count}" for name, count in s.errors.items()),
             *(s.rate_per_s, s.bytes_in),
             *(getattr(clock, name) for clock in (s.latency_ms, s.service_ms) for name in quantile_names),
+            *(bound for name in SHOWN for bound in _bounds(s.latency_intervals_ms.get(name))[1:]),
         )
         for s in analysis.summaries
     ]
@@ -77,16 +83,26 @@ def summary_table(analysis: Analysis) -> pd.DataFrame:
 
 
 def compare_table(analysis: Analysis) -> pd.DataFrame:
-    """One line per call, pair of nodes and metric."""
+    """One line per call, pair of nodes and metric. `errors` has a difference in share instead of a ratio.
+
+    `noise_floor` is that of the call's p50, which is what it is taken from.
+    """
     import pandas as pd
 
     names = ["metric", "call", "base", "other", "ratio", "low", "high"]
-    names += ["difference_ms", "difference_low_ms", "difference_high_ms", "verdict", "reason"]
+    names += [f"difference_{bound}{unit}" for unit in ("ms", "share") for bound in ("", "low_", "high_")]
+    names += ["verdict", "detectable", "more_rounds", "noise_floor", "reason"]
+    floors = {floor.call: floor.share for floor in analysis.noise_floors}
     lines = [
-        (c.metric, c.call, c.base, c.other, *_bounds(c.ratio), *_bounds(c.difference_ms), c.verdict.value, c.reason)
+        (
+            *(c.metric, c.call, c.base, c.other),
+            *(*_bounds(c.ratio), *_bounds(c.difference_ms), *_bounds(c.difference_share)),
+            *(c.verdict.value, c.detectable, c.more_rounds),
+            *(floors.get(c.call, math.nan) if c.metric == PRIMARY else math.nan, c.reason),
+        )
         for c in analysis.comparisons
     ]
-    return pd.DataFrame(lines, columns=names)
+    return pd.DataFrame(lines, columns=names).astype({"detectable": float, "more_rounds": "Int64"})
 
 
 def timeline_table(run: Run) -> pd.DataFrame:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from rpcbench.analysis import load_checks, reply_checks
+from rpcbench.analysis import likeness_checks, load_checks, reply_checks
+from rpcbench.analysis.equal_work import unequal_work
 from rpcbench.analysis.measured import Evidence
 from rpcbench.model.verdict import Notice, Weight
 
@@ -13,6 +14,8 @@ Check = Callable[[Evidence], Iterable[Notice]]
 CHECKS: tuple[Check, ...] = (
     load_checks.not_delivered,
     load_checks.send_lag,
+    load_checks.generator_busy,
+    load_checks.near_ceiling,
     load_checks.rounds_missing,
     reply_checks.rate_limited,
     reply_checks.unanswered,
@@ -21,12 +24,16 @@ CHECKS: tuple[Check, ...] = (
     reply_checks.timeouts,
     reply_checks.network_errors,
     reply_checks.too_few_samples,
+    likeness_checks.sizes_differ,
+    likeness_checks.empty_replies,
+    likeness_checks.errors_differ,
+    unequal_work,
 )
 
 
 def gate(evidence: Evidence, noticed: Sequence[Notice] = ()) -> tuple[Notice, ...]:
-    """All notices about a run: those that were `noticed` while it was made, then what the checks find."""
-    notices = [*noticed, *(notice for check in CHECKS for notice in check(evidence))]
+    """All notices about a run: what the checks find in its rows, then those that were `noticed` around it."""
+    notices = [*(notice for check in CHECKS for notice in check(evidence)), *noticed]
     if (nothing := _nothing_left(evidence, notices)) is not None:
         notices.append(nothing)
     return tuple(notices)

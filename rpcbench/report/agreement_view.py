@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from typing import Any
 
 from rich.cells import cell_len, set_cell_size
@@ -14,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rpcbench.model.finding import Finding, Outcome
+from rpcbench.record.findings import finding_as_data
 from rpcbench.report.foreign import tame
 from rpcbench.report.numbers import DASH, count
 from rpcbench.report.terminal import show_parts
@@ -38,16 +38,7 @@ def as_data(findings: Sequence[Finding], labels: Sequence[str]) -> dict[str, Any
     counts = Counter(finding.outcome for finding in findings)
     return {
         "counts": {str(outcome): counts[outcome] for outcome in Outcome},
-        "findings": [
-            {
-                **asdict(finding),
-                "label": labels[finding.spec],
-                "majority": finding.majority,
-                "apart": dict(finding.apart),
-                "curls": dict(finding.curls),
-            }
-            for finding in findings
-        ],
+        "findings": [finding_as_data(finding, labels) for finding in findings],
     }
 
 

@@ -30,7 +30,15 @@ def consistent(analysis: Analysis) -> Analysis:
     return replace(
         analysis,
         comparisons=tuple(
-            replace(c, verdict=Verdict.INVALID, ratio=None, difference_ms=None, detectable=None)
+            replace(
+                c,
+                verdict=Verdict.INVALID,
+                ratio=None,
+                difference_ms=None,
+                difference_share=None,
+                detectable=None,
+                more_rounds=None,
+            )
             if c.verdict is Verdict.INVALID or not analysis.valid
             else c
             for c in analysis.comparisons

@@ -49,8 +49,11 @@ class Document:
     void: tuple[Notice, ...]
     answers: tuple[Answer, ...]
     routing: str
+    judged: str
     results: Table
+    thresholds: Table
     errors: Table
+    latencies: Table
     comparisons: Table
     nodes: Table
     notices: tuple[Notice, ...]
@@ -77,13 +80,16 @@ def build(info: RunInfo, run: Run, analysis: Analysis) -> Document:
         void=tuple(tamed(n) for n in void),
         answers=tuple(replace(a, reasons=tuple(tamed(n, a.call) for n in a.reasons)) for a in answered),
         routing=sentences.routing([(route.call, route.node) for route in routes(analysis)]),
+        judged=sentences.judged(analysis.thresholds),
         results=tables.results(run, analysis),
+        thresholds=tables.thresholds(analysis.thresholds),
         errors=tables.errors(analysis),
+        latencies=tables.latencies(analysis),
         comparisons=tables.comparisons(analysis),
         nodes=tables.nodes(run),
         notices=tuple(tamed(n) for n in sorted(others, key=lambda n: _ORDER[n.weight])),
         believable=analysis.valid and not doubts and not run.interrupted,
-        evidence=evidence(run),
+        evidence=evidence(run, analysis.noise_floors),
         settings=_settings(info, run),
         pictures=pictures(run, analysis),
         directory=tame(info.directory),

@@ -32,8 +32,10 @@ def render_all(info: RunInfo, run: Run, analysis: Analysis) -> list[tuple[str, W
 
     def csv(make: Callable[[], pd.DataFrame]) -> Writer:
         """A table whose every line says whether the nodes were simulated: lines travel without their report."""
-        return lambda file: make().assign(simulated=run.simulated).to_csv(
-            file, index=False, float_format=tables.FLOAT_FORMAT, lineterminator="\n"
+        return lambda file: (
+            make()
+            .assign(simulated=run.simulated)
+            .to_csv(file, index=False, float_format=tables.FLOAT_FORMAT, lineterminator="\n")
         )
 
     paths = [picture.path for picture in document.pictures]

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from rpcbench.model.verdict import Notice, Verdict, Weight
+from rpcbench.model.verdict import Judgement, Notice, Verdict, Weight
 from rpcbench.report import sentences
 from rpcbench.report.document import Document
 from rpcbench.report.tables import Row, Table
 
 _ACTIVE = re.compile(r"[\\`*\[\]|~$#!]|(?<![^\W_])_|_(?![^\W_])")
 _AUTOLINK = re.compile(r"(?i)@|(?<=http)(?=s?://)|(?<=www)(?=\.)")
+_UNSETTLED = (Verdict.UNDECIDED, Judgement.INCONCLUSIVE)
 _NOTICE = {Weight.VOID: "**INVALID**", Weight.WARNING: "**Warning**", Weight.INFO: "Note"}
 
 
@@ -34,6 +35,7 @@ def _lines(document: Document) -> Iterator[str]:
             yield from (f"> **{escape(text)}**", "")
     yield from _answer(document)
     yield from _table(document.results, titled=False)
+    yield from _table(document.thresholds)
     yield from _table(document.errors)
     if document.notices:
         yield from ("### Notices", "")
@@ -59,6 +61,8 @@ def _answer(document: Document) -> Iterator[str]:
             yield f"- **{escape(answer.sentence)}**"
     if document.routing:
         yield f"- {escape(document.routing)}"
+    if document.judged:
+        yield f"- **{escape(document.judged)}**"
     yield ""
 
 
@@ -83,7 +87,7 @@ def _table(table: Table, titled: bool = True) -> Iterator[str]:
 
 def _cells(row: Row) -> tuple[str, ...]:
     *most, last = (escape(cell) for cell in row.cells)
-    return (*most, f"**{last}**" if last and row.verdict and row.verdict is not Verdict.UNDECIDED else last)
+    return (*most, f"**{last}**" if last and row.verdict and row.verdict not in _UNSETTLED else last)
 
 
 def _row(cells: tuple[str, ...]) -> str:
@@ -95,5 +99,6 @@ def _details(document: Document) -> Iterator[str]:
     yield from (f"- {name}: {escape(value)}" for name, value in document.settings)
     yield ""
     yield from _table(document.nodes)
+    yield from _table(document.latencies)
     yield from _table(document.comparisons)
     yield "</details>"

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rpcbench.model.verdict import Comparison, Estimate, Summary, Verdict
+from rpcbench.analysis.decision import MORE_ROUNDS_AT_MOST
+from rpcbench.model.verdict import Comparison, Estimate, Judgement, Summary, ThresholdResult, Verdict
 from rpcbench.report.foreign import tame
-from rpcbench.report.numbers import band, duration, interval, inverse, rate, ratio, ratio_decimals
+from rpcbench.report.numbers import band, count, duration, interval, inverse, rate, ratio, ratio_decimals
 
 NO_WINNER = "this run names no winner"
 SIMULATED = "simulated nodes: figures show how rpcbench works, not how these clients perform"
@@ -43,6 +44,8 @@ def sentence(comparison: Comparison) -> str:
             return f"{call}: no difference between {other} and {base}{_beyond(comparison.ratio)}"
         case Verdict.SLOWER | Verdict.FASTER:
             return _difference(comparison, call, base, other)
+        case Verdict.FEWER | Verdict.MORE:
+            return f"{other} fails {comparison.verdict} {call} requests than {base}"
 
 
 def _difference(comparison: Comparison, call: str, base: str, other: str) -> str:
@@ -64,6 +67,8 @@ def alone(summary: Summary) -> str:
         return f"{node} answered no {call} request"
     latency = summary.latency_ms
     median = f"{node} answers {call} in {duration(latency.p50)} at the median"
+    if known := summary.latency_intervals_ms.get("p50"):
+        median += f" [{duration(known.low)}, {duration(known.high)}]"
     return f"{median}, {duration(latency.p99)} at p99, {rate(summary.rate_per_s)} per second"
 
 
@@ -79,6 +84,19 @@ def routing(routes: Sequence[tuple[str, str]]) -> str:
         return ""
     best = (f"{', '.join(tame(call) for call, n in routes if n == node)} to {tame(node)}" for node in nodes)
     return f"by call, send {'; '.join(best)}"
+
+
+def judged(results: Sequence[ThresholdResult]) -> str:
+    """How the thresholds came out; a missed one that was only to warn is counted as what it is."""
+    warned = sum(t.warn and t.outcome is Judgement.FAIL for t in results)
+    counted = {
+        "failed": sum(t.missed for t in results),
+        "missed with a warning": warned,
+        "inconclusive": sum(t.outcome is Judgement.INCONCLUSIVE for t in results),
+        "passed": sum(t.outcome is Judgement.PASS for t in results),
+    }
+    told = ", ".join(f"{n} {word}" for word, n in counted.items() if n)
+    return f"thresholds: {told}" if told else ""
 
 
 def interrupted(finished: int, planned: int) -> str:
@@ -104,6 +122,10 @@ def _undecided(comparison: Comparison, base: str, other: str) -> str:
     if comparison.detectable is None:
         return f"no verdict {pair}: {why}" if why else f"no verdict {pair}"
     would = f"this run would have seen {band(comparison.detectable)}"
+    if (more := comparison.more_rounds) is not None:
+        would += f", and about {count(more)} more round{'s' * (more != 1)} would decide"
+    else:
+        would += f", and {MORE_ROUNDS_AT_MOST} more rounds would hardly decide"
     if found and not found.low <= 1 <= found.high:
         return f"the difference {pair} may be no more than noise; {would}"
     return f"no difference shown {pair}; {would}"

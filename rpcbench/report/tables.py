@@ -1,12 +1,15 @@
-"""The tables of a report, as tame text: results per call and node, errors, comparisons, nodes."""
+"""The tables of a report, as tame text: results per call and node, errors, thresholds, comparisons, nodes."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from rpcbench.model.facts import NodeFacts
 from rpcbench.model.run import Run
-from rpcbench.model.verdict import Analysis, Comparison, Summary, Verdict
+from rpcbench.model.threshold import Unit
+from rpcbench.model.verdict import Analysis, Comparison, Estimate, Judgement, Summary, ThresholdResult, Verdict
 from rpcbench.report.answers import headline
 from rpcbench.report.foreign import tame
 from rpcbench.report.numbers import DASH, count, duration, interval, percent, rate, ratio, ratio_decimals
@@ -26,7 +29,7 @@ class Row:
     """Cells in column order. `verdict` colours the last one, `failed` the row's errors; `begins` starts a group."""
 
     cells: tuple[str, ...]
-    verdict: Verdict | None = None
+    verdict: Verdict | Judgement | None = None
     failed: bool = False
     begins: bool = True
 
@@ -103,6 +106,37 @@ def errors(analysis: Analysis) -> Table:
     return Table("Errors", columns, tuple(rows))
 
 
+def thresholds(results: tuple[ThresholdResult, ...]) -> Table:
+    columns = (
+        Column("threshold"),
+        Column("call"),
+        Column("node"),
+        Column("found", True),
+        Column("interval", True, spare=1),
+        Column("because", spare=2),
+        Column("outcome"),
+    )
+    rows = []
+    before = ""
+    for t in results:
+        figure = _FIGURE[t.unit]
+        found = f"[{figure(t.low)}, {figure(t.high)}]" if math.isfinite(t.value) else DASH
+        outcome = f"{t.outcome} (warning)" if t.warn and t.outcome is Judgement.FAIL else str(t.outcome)
+        begins = t.text != before
+        cells = (tame(t.text), tame(t.call), tame(t.node), figure(t.value), found, tame(t.reason))
+        rows.append(Row((*cells, outcome), t.outcome, begins=begins))
+        before = t.text
+    return Table("Thresholds", columns, tuple(rows), "[low, high] interval: passed or failed by the whole of it")
+
+
+_FIGURE: dict[Unit, Callable[[float], str]] = {
+    Unit.MS: duration,
+    Unit.SHARE: percent,
+    Unit.PER_S: rate,
+    Unit.RATIO: lambda value: ratio(value, 3),
+}
+
+
 def comparisons(analysis: Analysis) -> Table:
     columns = (
         Column("call"),
@@ -117,13 +151,39 @@ def comparisons(analysis: Analysis) -> Table:
     rows = []
     for c in analysis.comparisons:
         ratio_text = (ratio(c.ratio.value, ratio_decimals(c.ratio)), interval(c.ratio)) if c.ratio else (DASH, DASH)
-        difference = duration(c.difference_ms.value) if c.difference_ms else DASH
         verdict = "INVALID" if c.verdict is Verdict.INVALID else str(c.verdict)
         metric = c.metric.replace("_", " ")
-        cells = (tame(c.call), metric, tame(c.other), *ratio_text, difference, tame(c.reason), verdict)
+        cells = (tame(c.call), metric, tame(c.other), *ratio_text, _difference(c), tame(c.reason), verdict)
         rows.append(Row(cells, c.verdict))
     base = tame(analysis.comparisons[0].base) if analysis.comparisons else ""
     return Table(f"Every comparison against {base}", columns, tuple(rows))
+
+
+def _difference(c: Comparison) -> str:
+    """Milliseconds for a latency, percentage points for errors."""
+    if c.difference_share:
+        return f"{c.difference_share.value * 100:+.2g} pp" if c.difference_share.value else "0 pp"
+    return duration(c.difference_ms.value) if c.difference_ms else DASH
+
+
+def latencies(analysis: Analysis) -> Table:
+    """The percentiles of every node by itself, with their intervals."""
+    shown = ("p50", "p90", "p99")
+    columns = [Column("call"), Column("node")]
+    columns += [Column(title, right=True) for name in shown for title in (name, f"{name} interval")]
+    rows, before = [], ""
+    for s in analysis.summaries:
+        found = [s.latency_intervals_ms.get(name) for name in shown]
+        cells = [text for e in found for text in ((duration(e.value), _bounds(e)) if e else (DASH, DASH))]
+        rows.append(Row((tame(s.call) if s.call != before else "", tame(s.node), *cells), begins=s.call != before))
+        before = s.call
+    level = next((percent(e.level) for s in analysis.summaries for e in s.latency_intervals_ms.values()), "")
+    note = f"{level} intervals, each node by itself; whether nodes differ is shown by the pairs below"
+    return Table("Latency of each node", tuple(columns), tuple(rows) if level else (), note)
+
+
+def _bounds(e: Estimate) -> str:
+    return f"[{duration(e.low)}, {duration(e.high)}]"
 
 
 def nodes(run: Run) -> Table:

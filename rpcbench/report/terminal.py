@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import IO
 
 from rich.cells import cell_len
@@ -17,7 +18,7 @@ from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
-from rpcbench.model.verdict import Notice, Verdict, Weight
+from rpcbench.model.verdict import Judgement, Notice, Verdict, Weight
 from rpcbench.report import sentences
 from rpcbench.report.answers import tamed
 from rpcbench.report.document import Document
@@ -28,12 +29,18 @@ _TRAILING = re.compile(r" +$", re.M)
 _NAME_LIMIT = 24
 _NAME_MINIMUM = 6
 _ERROR_LINES = 4
+_THRESHOLD_LINES = 8
 _STYLE = {
     Verdict.FASTER: "bold green",
     Verdict.SLOWER: "bold red",
+    Verdict.FEWER: "bold green",
+    Verdict.MORE: "bold red",
     Verdict.SAME: "bold",
     Verdict.UNDECIDED: "yellow",
     Verdict.INVALID: "bold red",
+    Judgement.PASS: "green",
+    Judgement.FAIL: "bold red",
+    Judgement.INCONCLUSIVE: "yellow",
 }
 _NOTICE = {
     Weight.VOID: ("INVALID", "bold white on red"),
@@ -89,6 +96,7 @@ def _parts(document: Document, width: int) -> Iterator[RenderableType]:
     if document.answers:
         yield ""
     yield from _results(document, width)
+    yield from _thresholds(document.thresholds, width)
     if document.notices:
         yield ""
         yield from (notice_line(notice) for notice in document.notices)
@@ -120,6 +128,8 @@ def _answers(document: Document) -> Iterator[RenderableType]:
             yield Text(answer.sentence, _STYLE[answer.verdict] if answer.verdict else "bold")
     if document.routing:
         yield Text(document.routing, "bold")
+    if document.judged:
+        yield Text(document.judged, "bold")
 
 
 def _invalid(sentence: str) -> Text:
@@ -141,6 +151,23 @@ def _results(document: Document, width: int) -> Iterator[RenderableType]:
         yield Text.assemble((f"errors: {node} {call} ", "red"), f"{error} × {requests} ({share})")
     if len(document.errors.rows) > _ERROR_LINES:
         yield Text(f"and {len(document.errors.rows) - _ERROR_LINES} more kinds of error, see the report", "dim")
+
+
+def _thresholds(table: Table, width: int) -> Iterator[RenderableType]:
+    """All rows of a short table, of a long one those that were not passed, the worst first; then each reason once."""
+    rows = list(table.rows)
+    if len(rows) > _THRESHOLD_LINES:
+        worst = ("fail", "inconclusive", "fail (warning)")
+        rows = sorted((r for r in rows if r.cells[-1] in worst), key=lambda r: worst.index(r.cells[-1]))
+    if rows:
+        yield ""
+        without = [i for i, column in enumerate(table.columns) if column.title != "because"]
+        shown = [replace(r, cells=tuple(r.cells[i] for i in without)) for r in rows[:_THRESHOLD_LINES]]
+        yield _grid(Table(table.title, tuple(table.columns[i] for i in without), tuple(shown)), width - 2)
+    if len(rows) > _THRESHOLD_LINES:
+        yield Text(f"and {len(rows) - _THRESHOLD_LINES} more, see the report", "dim")
+    reasons = dict.fromkeys(reason for *_, reason, _ in (row.cells for row in rows[:_THRESHOLD_LINES]) if reason)
+    yield from (Text(f"inconclusive: {reason}", "yellow") for reason in reasons)
 
 
 def _grid(table: Table, width: int) -> Grid:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from random import Random
 from typing import Any, Literal
@@ -19,7 +20,14 @@ from rpcbench.sim.laws import Laws
 from rpcbench.sim.spec import Failure, Faults, SimSpec
 
 _REMEMBERED_BYTES = 96 * 2**20
-_IN_BODY = frozenset((Failure.RPC_ERROR, Failure.NULL_RESULT, Failure.CONSTANT, Failure.WRONG_ID))
+_FALSIFIED: Mapping[Failure, Callable[[bytes], bytes]] = {
+    Failure.EMPTY_RESULT: lambda result: b'{"events":[]}' if result[:10] == b'{"events":' else result[:1] + result[-1:],
+    Failure.ALTERED: lambda result: result.replace(b'"0x', b'"0x1', 1),
+    Failure.PADDED: lambda result: result[:1] + b" " * (2 * len(result)) + result[1:],
+}
+_IN_BODY = frozenset(
+    (Failure.RPC_ERROR, Failure.REVERTED, Failure.NULL_RESULT, Failure.CONSTANT, Failure.WRONG_ID, *_FALSIFIED)
+)
 _NOT_JSON = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 _RETRY = b"Retry-After: 1\r\n"
 
@@ -79,6 +87,7 @@ class Service:
         elif self._frozen_head is None:
             self._frozen_head = self._growth.head(time.time())
         self.faults = faults
+        self._reply_headers = b"".join(f"{name}: {value}\r\n".encode() for name, value in faults.reply_headers.items())
         self._backend.set_faults(faults)
         self._paths = self._dialect.paths(faults.spec_versions)
         self._shares = [(Failure(kind), share) for kind, share in faults.failures.items() if share > 0]
@@ -112,6 +121,12 @@ class Service:
 
     def reply(self, http_method: bytes, target: str, content_type: bytes, credential: bytes, body: bytes) -> Reply:
         """Answer one HTTP request; `credential` is what came in the header that the faults require."""
+        reply = self._reply(http_method, target, content_type, credential, body)
+        if self._reply_headers:
+            reply.headers += self._reply_headers
+        return reply
+
+    def _reply(self, http_method: bytes, target: str, content_type: bytes, credential: bytes, body: bytes) -> Reply:
         counters = self.counters
         counters.http_requests += 1
         required = self.faults.required_header
@@ -228,8 +243,12 @@ class Service:
         """What becomes of an answer and its id under a failure that is inside the body."""
         if failure is Failure.RPC_ERROR:
             return Refusal(-32603, "Internal error"), id_json
+        if failure is Failure.REVERTED:
+            return Refusal(40, "Contract error"), id_json
         if failure is Failure.NULL_RESULT:
             return b"null", id_json
+        if failure in _FALSIFIED and isinstance(answer, bytes) and answer[:1] in (b"{", b"[", b'"'):
+            return _FALSIFIED[failure](answer), id_json
         if failure is Failure.CONSTANT and isinstance(answer, bytes):
             return self._constants.setdefault(method, answer), id_json
         if failure is Failure.WRONG_ID:

@@ -16,10 +16,14 @@ STARKNET_SPECS = ("0.8", "0.9", "0.10")
 
 
 class Failure(StrEnum):
-    """What can become of one HTTP request. The first four keep the HTTP reply whole and falsify what is in it."""
+    """What can become of one HTTP request. Those up to WRONG_ID keep the HTTP reply whole and falsify what is in it."""
 
     RPC_ERROR = "rpc_error"  # JSON-RPC -32603
+    REVERTED = "reverted"  # JSON-RPC 40, as when a contract refuses
     NULL_RESULT = "null_result"
+    EMPTY_RESULT = "empty_result"  # an empty list, object or text for a full one, no events
+    ALTERED = "altered"  # the first hexadecimal number of the result is another
+    PADDED = "padded"  # the same result with blanks in it, three times as long
     CONSTANT = "constant"  # the first result this method gave, for ever
     WRONG_ID = "wrong_id"
     HTTP_429 = "http_429"  # with Retry-After: 1
@@ -39,7 +43,8 @@ class Faults:
     `failures` maps kinds of Failure to the share of requests they befall (their sum is at most 1), among those
     whose method is in `methods`, or among all when that is empty. `delay_ms` comes on top of the spec's.
     `spec_versions` leaves only these Starknet specs served, `required_header` is a name and a value without which
-    the answer is 401, `stop_after` kills the process when the request after that many arrives.
+    the answer is 401, `stop_after` kills the process when the request after that many arrives, `reply_headers` come
+    with every reply, as those of a cache would.
     """
 
     delay_ms: float = 0.0
@@ -53,6 +58,7 @@ class Faults:
     syncing: bool = False
     required_header: tuple[str, str] | None = None
     stop_after: int | None = None
+    reply_headers: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         unknown = set(self.failures) - {kind.value for kind in Failure}

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from rpcbench.config.certificates import tls_context
 from rpcbench.model.node import Node
 from rpcbench.model.route import Route
+from rpcbench.survey.privacy import printable
 from rpcbench.survey.reading import HttpReply, result_of
 from rpcbench.survey.trouble import unanswered
 
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
 # How often a node that is not on loopback is asked, at most. asyncio-throttle lets a whole second's worth go at once
 # and then waits, which is right for a cap and would be wrong for pacing load.
 QUIET_PER_S = 5
+
+# Replies with one of these came through something that may answer in the node's place.
+CACHE_HEADERS = ("age", "cf-cache-status", "x-cache", "x-cache-status", "via")
+
+_SHOWN_LENGTH = 60
 
 _HEADERS = {"Content-Type": "application/json", "Accept-Encoding": "identity", "User-Agent": "rpcbench"}
 
@@ -38,22 +44,22 @@ def open_client(route: Route) -> httpx.AsyncClient:
         logging.getLogger(name).setLevel(logging.WARNING)
     context = tls_context(route.tls)
     # httpx limits single steps of a request; Asker limits the whole, against nodes that drip.
-    return httpx.AsyncClient(  # noqa: S113
-        verify=context, headers=_HEADERS, timeout=None, trust_env=False, proxy=route.proxy
-    )
+    return httpx.AsyncClient(verify=context, headers=_HEADERS, timeout=None, trust_env=False, proxy=route.proxy)  # noqa: S113
 
 
 @dataclass(slots=True)
 class Asker:
     """Puts questions to `node`, never faster than QUIET_PER_S unless it is local, and keeps the round trips.
 
-    `node` is replaced when a better path is found. `timeout_s` bounds each question from connecting to the last byte.
+    `cache_headers` holds what replies came with of CACHE_HEADERS, the first value of each. `node` is replaced when a
+    better path is found. `timeout_s` bounds each question from connecting to the last byte.
     """
 
     client: httpx.AsyncClient
     node: Node
     timeout_s: float
     round_trips_ms: list[float] = field(default_factory=list)
+    cache_headers: dict[str, str] = field(default_factory=dict)
     _throttle: Throttler | nullcontext[None] = field(init=False, repr=False)
     _asked: int = 0
 
@@ -95,4 +101,7 @@ class Asker:
         response = await self.client.post(url, content=body, headers=headers, extensions={"trace": note_sending})
         latency_ms = (time.perf_counter_ns() - sent_ns) / 1e6
         retry_after = "retry-after" in response.headers
+        for name in CACHE_HEADERS:
+            if name in response.headers:
+                self.cache_headers.setdefault(name, printable(response.headers[name], self.node, _SHOWN_LENGTH))
         return HttpReply(response.status_code, retry_after, response.content, response.num_bytes_downloaded, latency_ms)

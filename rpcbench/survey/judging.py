@@ -5,9 +5,10 @@ The first node is the base: the others are held against it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from rpcbench.model.facts import NodeFacts
+from rpcbench.model.node import Node
 from rpcbench.model.scenario import Chain
 from rpcbench.model.verdict import Notice, Weight
 from rpcbench.protocol import ethereum, starknet
@@ -143,6 +144,19 @@ def _clock_skew(fact: NodeFacts) -> Notice:
         "its chain stands still, the node is far behind everyone else, or a clock is wrong",
         "make sure that the node follows the chain if it should, and that both clocks are right",
         node=fact.node,
+    )
+
+
+def cached(node: Node, headers: Mapping[str, str]) -> Notice:
+    """A node whose replies bear the headers of a cache or a proxy."""
+    seen = ", ".join(f"{name}: {value}" for name, value in headers.items())
+    return Notice(
+        "cache_headers",
+        Weight.WARNING,
+        f"replies of {called(node.name, node.place)} come with {seen}",
+        "something between us and the node may answer in its place, or wait in its place",
+        "measure the node itself, without the cache or proxy",
+        node=node.name,
     )
 
 

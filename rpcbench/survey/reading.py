@@ -58,8 +58,10 @@ def rpc_error(document: Any) -> tuple[int | None, str]:
 
 
 def error_text(body: bytes) -> str:
-    """What a node's error reply says in its own words, empty when it says nothing readable."""
-    return rpc_error(_parsed(body))[1]
+    """What a node's error reply says in its own words, of a batch the first; empty when it says nothing readable."""
+    document = _parsed(body)
+    items = document if isinstance(document, list) else [document]
+    return next((text for item in items if (text := rpc_error(item)[1])), "")
 
 
 def _turned_away(node: Node, http_status: int, code: int | None) -> Trouble | None:

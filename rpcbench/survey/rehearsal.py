@@ -9,16 +9,17 @@ from __future__ import annotations
 import asyncio
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from rpcbench.model.node import Node
 from rpcbench.model.route import DIRECT, Route
 from rpcbench.model.samples import Status
 from rpcbench.model.workload import Call
-from rpcbench.protocol.classify import classify
+from rpcbench.protocol.batch import classify_batch
+from rpcbench.protocol.classify import Reply, classify
 from rpcbench.survey.asker import Asker, open_client
 from rpcbench.survey.privacy import printable
-from rpcbench.survey.reading import error_text
+from rpcbench.survey.reading import HttpReply, error_text
 from rpcbench.survey.trouble import Kind, Trouble
 
 MESSAGE_LIMIT = 200
@@ -30,6 +31,7 @@ class Rehearsal:
 
     Latency and size are medians over the answered calls, over all where none was answered. `status`, `code` and
     `message` are those of the first failure; `message` is the node's own text, or why there was no reply.
+    `cache_headers` came with any reply of the node, see Asker.
     """
 
     node: str
@@ -39,6 +41,7 @@ class Rehearsal:
     status: Status
     code: int
     message: str
+    cache_headers: dict[str, str] = field(default_factory=dict)
 
     @property
     def failed(self) -> bool:
@@ -68,7 +71,9 @@ async def _rehearse(
         for call in calls:
             for index, asker in enumerate(askers):
                 takes[index, call.spec].append(await _take(asker, call))
-    return tuple(_together(some) for some in takes.values())
+    return tuple(
+        replace(_together(some), cache_headers=askers[index].cache_headers) for (index, _), some in takes.items()
+    )
 
 
 async def _take(asker: Asker, call: Call) -> Rehearsal:
@@ -80,10 +85,16 @@ async def _take(asker: Asker, call: Call) -> Rehearsal:
         waited_ms = (asyncio.get_running_loop().time() - started_s) * 1e3
         status = Status.TIMEOUT if trouble.kind is Kind.LATE else Status.NETWORK
         return Rehearsal(node.name, call.spec, waited_ms, 0, status, 0, printable(str(trouble), node, MESSAGE_LIMIT))
-    outcome = classify(reply.http_status, reply.retry_after, reply.body, call.id)
+    outcome = _judge(reply, call)
     failed = outcome.status > Status.REVERTED
     message = printable(error_text(reply.body), node, MESSAGE_LIMIT) if failed else ""
     return Rehearsal(node.name, call.spec, reply.latency_ms, reply.bytes_in, outcome.status, outcome.code, message)
+
+
+def _judge(reply: HttpReply, call: Call) -> Reply:
+    if call.batch > 1:
+        return classify_batch(reply.http_status, reply.retry_after, reply.body, call.id, call.batch)
+    return classify(reply.http_status, reply.retry_after, reply.body, call.id)
 
 
 def _together(takes: Sequence[Rehearsal]) -> Rehearsal:

@@ -74,9 +74,7 @@ def simulated(facts: Iterable[NodeFacts]) -> bool:
     return any(SIMULATED_MARK in (fact.client_version or "") for fact in facts)
 
 
-async def _ask(
-    nodes: Sequence[Node], chain: Chain | None, max_lag: int, timeout_s: float, route: Route
-) -> Survey:
+async def _ask(nodes: Sequence[Node], chain: Chain | None, max_lag: int, timeout_s: float, route: Route) -> Survey:
     async with open_client(route) as client:
         interviews = [Interview(Asker(client, node, timeout_s)) for node in nodes]
         await ask_each(interviews, lambda interview: interview.ask_chain(chain))
@@ -90,13 +88,14 @@ async def _ask(
         height = max(0, lowest - COMMON_MARGIN_BLOCKS)
         await ask_each(answering, lambda interview: interview.ask_common(height))
     facts = _facts(interviews)
+    cached = [judging.cached(i.asker.node, i.asker.cache_headers) for i in interviews if i.asker.cache_headers]
     at_root = [i.asker.node.name for i in interviews if chain is Chain.STARKNET and has_no_path(i)]
     return Survey(
         chain=chain,
         nodes=tuple(interview.asker.node for interview in interviews),
         facts=facts,
         problems=(*_troubles(interviews), *(judging.problems(facts, chain, max_lag) if facts else ())),
-        notices=tuple(judging.doubts(facts, at_root)) if facts else (),
+        notices=(*(judging.doubts(facts, at_root) if facts else ()), *cached),
     )
 
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rpcbench.analysis.analyse import analyse
-from rpcbench.analysis.comparison import Rule, judge, pair
+from rpcbench.analysis.decision import Kind, Rule, judge, pair
 from rpcbench.model.samples import Status
 from rpcbench.model.scenario import Open
 from rpcbench.model.verdict import Verdict
@@ -71,7 +71,7 @@ def test_undecided_says_what_would_have_been_shown(build: Build) -> None:
     half = 2.262157 * np.log(WOBBLE).std(ddof=1) / math.sqrt(10)
     assert c.verdict is Verdict.UNDECIDED
     assert c.detectable == pytest.approx(math.exp(half) * 1.01 - 1, rel=1e-5)
-    assert c.reason == "no difference shown; one of 4 % would have been"
+    assert c.reason == "no difference shown; one of 4 % would have been shown; about 197 more rounds would decide"
 
 
 def test_what_would_have_been_shown_is_shown(build: Build) -> None:
@@ -123,12 +123,12 @@ def test_one_round_with_too_few_answers_spoils_the_statistic(build: Build) -> No
 
 
 def test_the_metrics_of_a_closed_loop_with_the_primary_one_first(build: Build) -> None:
-    assert [c.metric for c in analyse(build.alike()).comparisons] == ["p50", "p90", "p99", "mean", "rate"]
+    assert [c.metric for c in analyse(build.alike()).comparisons] == ["p50", "p90", "p99", "mean", "rate", "errors"]
 
 
 def test_an_open_loop_has_no_rate_to_compare(build: Build) -> None:
     run = build.with_load(build.alike(), Open(500.0), planned=500)
-    assert [c.metric for c in analyse(run).comparisons] == ["p50", "p90", "p99", "mean"]
+    assert [c.metric for c in analyse(run).comparisons] == ["p50", "p90", "p99", "mean", "errors"]
 
 
 def test_each_metric_is_taken_from_its_own_statistic(build: Build) -> None:
@@ -143,6 +143,7 @@ def test_each_metric_is_taken_from_its_own_statistic(build: Build) -> None:
         "p99": Verdict.SLOWER,
         "mean": Verdict.SLOWER,
         "rate": Verdict.SAME,
+        "errors": Verdict.SAME,
     }
     assert of_metric(run, "mean").ratio.value == pytest.approx(tail.mean() / 2.0, rel=1e-6)
 
@@ -182,12 +183,11 @@ def test_correction_can_take_a_winner_away(build: Build) -> None:
     trials = {(t.trial.round, run.nodes[t.trial.node]): rows for t, rows in zip(run.trials, doubled, strict=True)}
     found = primary(build.run(trials, calls=("getBlock", "getEvents")))
     assert [c.verdict for c in found] == [Verdict.UNDECIDED] * 2
-    assert found[0].reason.endswith("does not agree: p = 0.062")
+    assert "does not agree: p = 0.062 (Holm, 2 comparisons)" in found[0].reason
 
 
 def test_the_band_is_as_wide_either_way() -> None:
-    low, high = Rule(0.25, 0.95, 1).band
-    assert (low, high) == (0.8, 1.25)
+    assert Rule(0.25, 0.95, 1).band == Rule(0.25, 0.95, 1, Kind.RATE).band == math.log(1.25)
 
 
 def test_three_nodes_are_each_compared_with_the_first(build: Build) -> None:
@@ -203,25 +203,28 @@ def test_no_winner_where_the_rank_test_does_not_follow_the_interval(build: Build
     (c,) = primary(build.paced({"juno": [10.0] * 6, "pathfinder": [13.0] * 5 + [9.999]}))
     assert c.ratio.low > 1.01
     assert (c.verdict, c.detectable) == (Verdict.UNDECIDED, None)
-    assert c.reason == "the interval lies outside ±1 %, but the signed-rank test does not agree: p = 0.062"
+    told = "the interval lies outside ±1 %, but the signed-rank test does not agree: p = 0.062"
+    assert c.reason == f"{told}; about 1 more round would decide"
 
 
 ratios = st.lists(st.floats(0.5, 2.0), min_size=2, max_size=12)
 
 
 @settings(max_examples=200, deadline=None)
-@given(ratios, st.floats(0.0, 0.2))
-def test_exchanging_the_nodes_exchanges_the_verdicts(factors, noise) -> None:
-    base, other, rule = np.full(len(factors), 10.0), 10.0 * np.array(factors), Rule(noise, 0.95, 1)
-    one, two = pair(base, other, 0.95), pair(other, base, 0.95)
-    mirrored = {Verdict.FASTER: Verdict.SLOWER, Verdict.SLOWER: Verdict.FASTER}
-    verdict, other_way = judge(one, one.p, rule)[0], judge(two, two.p, rule)[0]
+@given(ratios, st.floats(0.0, 0.2), st.sampled_from(Kind))
+def test_exchanging_the_nodes_exchanges_the_verdicts(factors, noise, kind) -> None:
+    base, other, rule = np.full(len(factors), 10.0), 10.0 * np.array(factors), Rule(noise, 0.95, 1, kind)
+    one, two = pair(base, other, 0.95, kind), pair(other, base, 0.95, kind)
+    mirrored = {kind.above: kind.below, kind.below: kind.above}
+    ruling, other_way = judge(one, one.p, rule), judge(two, two.p, rule)
     on_the_edge = any(
-        math.isclose(bound, edge, rel_tol=1e-9) for bound in (one.ratio.low, one.ratio.high) for edge in rule.band
+        math.isclose(abs(bound), edge, rel_tol=1e-9, abs_tol=1e-12)
+        for bound in (one.effect.low, one.effect.high)
+        for edge in (0.0, rule.band)
     )
-    assert on_the_edge or other_way is mirrored.get(verdict, verdict)
-    assert two.ratio.value == pytest.approx(1 / one.ratio.value)
-    assert two.difference.value == pytest.approx(-one.difference.value)
+    assert on_the_edge or other_way.verdict is mirrored.get(ruling.verdict, ruling.verdict)
+    assert on_the_edge or other_way.more_rounds == ruling.more_rounds
+    assert two.effect.value == pytest.approx(-one.effect.value)
 
 
 def test_what_has_no_ratio_has_no_verdict(build: Build) -> None:

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from rpcbench.analysis.inference import holm, rounds_needed, signed_rank_p, t_interval
+from rpcbench.analysis.inference import holm, rounds_needed, rounds_to_decide, signed_rank_p, t_interval
 
 distinct_sizes = st.lists(st.integers(1, 10**6), min_size=1, max_size=40, unique=True)
 p_values = st.lists(st.floats(0, 1), min_size=1, max_size=12)
@@ -76,3 +76,39 @@ def test_rounds_needed_is_the_first_count_that_can_survive_correction(tests, alp
 
     needed = rounds_needed(alpha, tests)
     assert corrected(needed) < alpha <= corrected(needed - 1)
+
+
+def seen(mean, spread, rounds=10):
+    """Rounds with exactly this mean and standard deviation."""
+    wave = np.arange(rounds) - (rounds - 1) / 2
+    return t_interval(mean + spread * wave / wave.std(ddof=1), 0.95)
+
+
+def more(mean, spread, band=0.01, **changes):
+    return rounds_to_decide(seen(mean, spread), band, **{"alpha": 0.05, "tests": 1, "at_most": 1000} | changes)
+
+
+def test_rounds_to_decide_is_the_textbook_sample_size() -> None:
+    """A standardised distance of 0.5 takes 34 rounds for a power of 80 % (t tables); ten are there."""
+    assert more(0.03, 0.04) == 24
+
+
+@pytest.mark.parametrize(("mean", "spread"), [(0.03, 0.04), (-0.05, 0.06), (0.0, 0.02), (0.004, 0.02)])
+def test_rounds_to_decide_keep_their_promise(mean, spread) -> None:
+    """If mean and spread are what they seemed, four runs in five decide, and some more where `same` lies aside."""
+    rounds, rng = 10 + more(mean, spread), np.random.default_rng(3)
+    found = [t_interval(rng.normal(mean, spread, rounds), 0.95) for _ in range(400)]
+    decided = [(e.low >= -0.01 and e.high <= 0.01) or e.low > 0.01 or e.high < -0.01 for e in found]
+    assert 0.74 <= np.mean(decided) <= 0.93
+
+
+def test_rounds_to_decide_heeds_what_the_rank_test_needs() -> None:
+    assert more(0.05, 0.06, tests=50) > more(0.05, 0.06)
+    assert rounds_to_decide(seen(0.3, 0.01, 2), 0.01, alpha=0.05, tests=25, at_most=100) == 10 - 2
+
+
+def test_rounds_to_decide_has_a_limit() -> None:
+    assert more(0.012, 0.05, at_most=200) is None
+    assert more(0.01, 0.05) is None  # exactly at the band no number of rounds decides
+    assert more(0.03, 0.04, at_most=24) == 24
+    assert more(0.03, 0.04, at_most=23) is None

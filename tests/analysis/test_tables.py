@@ -119,7 +119,7 @@ def test_tables_of_nothing_keep_their_columns(build: Build) -> None:
 def test_summary_table(build: Build, tmp_path) -> None:
     rows = np.concatenate(
         [
-            build.rows(np.arange(1.0, 101.0)),
+            build.rows(np.random.default_rng(1).permutation(np.arange(1.0, 101.0))),
             build.rows([1.0] * 2, status=Status.TIMEOUT),
             build.rows([1.0] * 3, status=Status.RPC_ERROR, code=-32602),
         ]
@@ -131,6 +131,8 @@ def test_summary_table(build: Build, tmp_path) -> None:
     assert (line["requests"], line["answered"], line["errors"], line["rate_per_s"]) == (105, 100, 5, 100.0)
     assert (line["latency_p50_ms"], line["service_p90_ms"], line["latency_max_ms"]) == (50.5, 90.1, 100.0)
     assert math.isnan(line["latency_p99_ms"])
+    assert math.isnan(line["latency_p99_high_ms"])
+    assert (line["latency_p50_low_ms"], line["latency_p50_high_ms"]) == (40.0, 61.0)
 
 
 def test_compare_table(build: Build, tmp_path) -> None:
@@ -138,7 +140,8 @@ def test_compare_table(build: Build, tmp_path) -> None:
     analysis = analyse(build.paced({"juno": medians, "pathfinder": medians * 2}))
     table = through_csv(compare_table(analysis), tmp_path)
     assert " ".join(table.columns) == (
-        "metric call base other ratio low high difference_ms difference_low_ms difference_high_ms verdict reason"
+        "metric call base other ratio low high difference_ms difference_low_ms difference_high_ms "
+        "difference_share difference_low_share difference_high_share verdict detectable more_rounds noise_floor reason"
     )
     first = table.iloc[0]
     assert (first.metric, first.call, first.base, first.other, first.verdict) == (
@@ -149,6 +152,19 @@ def test_compare_table(build: Build, tmp_path) -> None:
     p99 = table[table.metric == "p99"].iloc[0]
     assert (p99.verdict, math.isnan(p99.ratio)) == ("undecided", True)
     assert p99.reason.startswith("p99 needs 368")
+    errors = table[table.metric == "errors"].iloc[0]
+    assert (errors.verdict, errors.difference_share, math.isnan(errors.ratio)) == ("same", 0, True)
+
+
+def test_an_undecided_line_holds_what_it_would_take(build: Build, tmp_path) -> None:
+    wobble = np.array([1.08, 0.98] * 5)
+    analysis = analyse(build.paced({"juno": np.full(10, 10.0), "pathfinder": 10 * wobble}))
+    path = tmp_path / "compare.csv"
+    compare_table(analysis).to_csv(path, index=False, float_format=FLOAT_FORMAT)
+    line = pd.read_csv(path, dtype={"more_rounds": str}).iloc[0]
+    assert (line.verdict, line.more_rounds) == ("undecided", str(analysis.comparisons[0].more_rounds))
+    assert line.noise_floor == pytest.approx(analysis.noise_floors[0].share, abs=1e-6)
+    assert line.detectable == pytest.approx(analysis.comparisons[0].detectable, abs=1e-6)
 
 
 def timed(build, done_ms, *, start_s, wall_s, node=0, status=Status.OK, phase=Phase.MEASURE):

@@ -1,11 +1,12 @@
 """What a report says, whatever its form: a void comparison has no winner anywhere, hostile text is tame."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass, replace
 from enum import Enum
 
 from rpcbench.model.scenario import Open
-from rpcbench.model.verdict import Analysis, Notice, Verdict, Weight
+from rpcbench.model.verdict import Analysis, Comparison, Estimate, NoiseFloor, Notice, Verdict, Weight
 from rpcbench.report.document import ROUND_RATIOS, Document, build
 from tests.report.made import (
     CONSTANT_REPLY,
@@ -16,6 +17,8 @@ from tests.report.made import (
     make_info,
     make_run,
 )
+
+SMALL = Estimate(1.0, 0.999, 1.001, 0.95, 9)
 
 
 def strings(value: object) -> Iterator[str]:
@@ -42,6 +45,41 @@ def test_a_clean_run_is_believable_and_says_why():
     assert made.believable
     assert made.evidence[:3] == ("6 rounds in alternating order", "720 requests, none failed", "heads at most 1 apart")
     assert "generator busy 31 % of a core" in made.evidence
+
+
+def test_the_noise_floor_stands_among_the_evidence():
+    run = make_run(rounds=6, per_trial=60)
+    floor = NoiseFloor("getEvents", Estimate(0.998, 1 / 1.0102, 1.007, 0.95, 9))
+    alone = replace(make_analysis(run), noise_floors=(floor,))
+    assert "noise floor of this run ±1.1 %" in build(make_info(), run, alone).evidence
+    both = replace(make_analysis(run), noise_floors=(replace(floor, call="a", ratio=SMALL), floor))
+    assert "noise floor of this run ±1.1 % (getEvents)" in build(make_info(), run, both).evidence
+    assert not any("noise" in fact for fact in document().evidence)
+
+
+def test_percentiles_have_a_table_with_their_intervals():
+    run = make_run(rounds=6, per_trial=60)
+    first, *others = make_analysis(run).summaries
+    intervals = {"p50": Estimate(2.31, 2.2, 2.4, 0.95, 90), "p90": Estimate(9.0, 8.0, math.inf, 0.95, 90)}
+    analysis = replace(make_analysis(run), summaries=(replace(first, latency_intervals_ms=intervals), *others))
+    table = build(make_info(), run, analysis).latencies
+    figures = ("2.31 ms", "[2.20 ms, 2.40 ms]", "9.00 ms", "[8.00 ms, –]", "–", "–")
+    assert table.rows[0].cells == ("getBlockWithTxs", "juno", *figures)
+    assert [row.cells[0] for row in table.rows] == ["getBlockWithTxs", "", "getEvents", ""]
+    assert document().latencies.rows == ()
+
+
+def test_errors_are_compared_in_percentage_points():
+    run = make_run(rounds=6, per_trial=60)
+    share = Estimate(0.0082, 0.0075, 0.009, 0.95, 10)
+    errors = Comparison(
+        "errors", "getEvents", "juno", "pathfinder", None, None, Verdict.MORE, "", difference_share=share
+    )
+    made = make_analysis(run)
+    rows = build(make_info(), run, replace(made, comparisons=(*made.comparisons, errors))).comparisons.rows
+    assert rows[-1].cells[1:] == ("errors", "pathfinder", "–", "–", "+0.82 pp", "", "more")
+    void = replace(made, comparisons=(*made.comparisons, errors), notices=(GENERATOR_BUSY,))
+    assert build(make_info(), run, void).comparisons.rows[-1].cells[5:] == ("–", "", "INVALID")
 
 
 def test_a_doubt_takes_the_word_believable_away():

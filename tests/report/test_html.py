@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 from html.parser import HTMLParser
 
-from rpcbench.model.verdict import Notice, Verdict
+from rpcbench.model.verdict import Estimate, Notice, Verdict
 from rpcbench.report import html
 from rpcbench.report.document import build
 from tests.report.made import (
@@ -54,6 +54,19 @@ def rendered(*notices: Notice, verdicts: tuple[Verdict, ...] = (), **changes: ob
     run = make_run(**{"rounds": 4, "per_trial": 60, **changes})
     document = build(make_info(), run, make_analysis(run, *notices, verdicts=verdicts))
     return html.render(document, {picture.path: PIXEL for picture in document.pictures})
+
+
+def test_intervals_of_each_node_are_on_the_page():
+    run = make_run(rounds=4, per_trial=60)
+    first, *others = make_analysis(run).summaries
+    interval = {"p50": Estimate(2.31, 2.2, 2.4, 0.95, 90)}
+    analysis = replace(make_analysis(run), summaries=(replace(first, latency_intervals_ms=interval), *others))
+    page = Page(html.render(build(make_info(), run, analysis), {}))
+    assert "Latency of each node" in page.text
+    assert "2.31 ms [2.20 ms, 2.40 ms]" in page.text
+    assert [
+        a["class"] for tag, a in page.tags if tag == "table" and a["class"] in {"nodes", "latencies", "comparisons"}
+    ] == ["nodes", "latencies", "comparisons"]
 
 
 def test_the_page_is_well_formed_and_fetches_nothing():

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from rpcbench.model.verdict import Comparison, Estimate, Verdict
-from rpcbench.report.sentences import interrupted, routing, sentence
+from rpcbench.model.verdict import Comparison, Estimate, Quantiles, Summary, Verdict
+from rpcbench.report.sentences import alone, interrupted, routing, sentence
 
 SLOWER = Comparison(
     "p50", "getEvents", "juno", "pathfinder", Estimate(1.36, 1.31, 1.42, 0.95, 10), None, Verdict.SLOWER, ""
@@ -31,7 +31,28 @@ def test_undecided_says_what_the_run_would_have_seen():
         SLOWER, verdict=Verdict.UNDECIDED, ratio=Estimate(1.01, 0.97, 1.05, 0.95, 10), detectable=0.0395
     )
     expected = "getEvents: no difference shown between pathfinder and juno; this run would have seen 4 %"
-    assert sentence(undecided) == expected
+    assert sentence(undecided) == f"{expected}, and 200 more rounds would hardly decide"
+
+
+@pytest.mark.parametrize(("more", "words"), [(1, "about 1 more round would"), (1200, "about 1,200 more rounds would")])
+def test_undecided_says_how_many_rounds_would_decide(more, words):
+    ratio = Estimate(1.01, 0.97, 1.05, 0.95, 10)
+    undecided = replace(SLOWER, verdict=Verdict.UNDECIDED, ratio=ratio, detectable=0.0395, more_rounds=more)
+    assert sentence(undecided).endswith(f"; this run would have seen 4 %, and {words} decide")
+
+
+def test_a_node_alone_is_told_with_the_interval_of_its_median():
+    q = Quantiles(2.5, 2.31, 4.0, 5.0, 12.4, 30.0)
+    summary = Summary("juno", "getEvents", 900, 900, 480.0, q, q, {}, 0)
+    expected = "juno answers getEvents in 2.31 ms at the median, 12.4 ms at p99, 480 per second"
+    assert alone(summary) == expected
+    known = replace(summary, latency_intervals_ms={"p50": Estimate(2.31, 2.2, 2.4, 0.95, 900)})
+    assert alone(known) == expected.replace("median,", "median [2.20 ms, 2.40 ms],")
+
+
+def test_errors_are_fewer_or_more():
+    more = replace(SLOWER, metric="errors", ratio=None, verdict=Verdict.MORE)
+    assert sentence(more) == "pathfinder fails more getEvents requests than juno"
 
 
 def test_undecided_beside_one_does_not_deny_the_difference():
@@ -39,7 +60,7 @@ def test_undecided_beside_one_does_not_deny_the_difference():
         SLOWER, verdict=Verdict.UNDECIDED, ratio=Estimate(1.02, 1.005, 1.035, 0.95, 10), detectable=0.02
     )
     expected = "getEvents: the difference between pathfinder and juno may be no more than noise"
-    assert sentence(undecided) == expected + "; this run would have seen 2 %"
+    assert sentence(undecided) == expected + "; this run would have seen 2 %, and 200 more rounds would hardly decide"
 
 
 def test_undecided_without_a_detectable_difference_gives_the_reason():

@@ -52,6 +52,11 @@ def test_rpc_errors(faulty: Any) -> None:
     }
 
 
+def test_reverts(faulty: Any) -> None:
+    fail(faulty, Failure.REVERTED)
+    assert faulty.rpc(NUMBER, id=7)["error"] == {"code": 40, "message": "Contract error"}
+
+
 @pytest.mark.parametrize(("kind", "status"), [(Failure.HTTP_429, 429), (Failure.HTTP_503, 503)])
 def test_refusals_under_load(faulty: Any, kind: Failure, status: int) -> None:
     fail(faulty, kind)
@@ -206,6 +211,48 @@ def test_extra_delay(faulty: Any) -> None:
     started = time.perf_counter()
     faulty.rpc(NUMBER)
     assert 0.08 <= time.perf_counter() - started < 0.5
+
+
+def test_headers_of_a_cache(faulty: Any) -> None:
+    faulty.node.set(reply_headers={"CF-Cache-Status": "HIT", "Age": "3"})
+    headers = faulty.send(BODY).headers
+    assert (headers["cf-cache-status"], headers["age"]) == ("HIT", "3")
+    faulty.node.set(reply_headers={})
+    assert "age" not in faulty.send(BODY).headers
+
+
+BLOCK = "starknet_getBlockWithTxs"
+
+
+def block(client: Any) -> Any:
+    return client.result(BLOCK, {"block_id": {"block_number": 7}})
+
+
+def test_results_without_what_was_in_them(faulty: Any) -> None:
+    assert block(faulty)
+    fail(faulty, Failure.EMPTY_RESULT)
+    assert block(faulty) == {}
+    assert faulty.result("starknet_getEvents", {"filter": {"chunk_size": 5}}) == {"events": []}
+    assert faulty.result(NUMBER) == 40  # a number cannot be empty
+
+
+def test_a_result_with_one_value_changed(faulty: Any) -> None:
+    whole = block(faulty)
+    fail(faulty, Failure.ALTERED)
+    changed = block(faulty)
+    (name,) = [key for key in whole if whole[key] != changed[key]]
+    assert changed[name] == whole[name].replace("0x", "0x1")
+
+
+def test_a_result_with_blanks_in_it(faulty: Any) -> None:
+    def ask() -> Any:
+        return faulty.send({**BODY, "method": BLOCK, "params": {"block_id": {"block_number": 7}}})
+
+    whole = ask()
+    fail(faulty, Failure.PADDED)
+    padded = ask()
+    assert padded.json == whole.json
+    assert 2.5 < len(padded.body) / len(whole.body) < 3.0
 
 
 def test_the_process_ends_after_so_many_requests(node: Any) -> None:

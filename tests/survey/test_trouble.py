@@ -16,6 +16,7 @@ import trustme
 
 from rpcbench.errors import NodesError, UsageError
 from rpcbench.model.node import Node
+from rpcbench.model.route import Route, Tls
 from rpcbench.model.scenario import Chain
 from rpcbench.survey.survey import Survey, ask, ask_again, judge
 from tests.survey.conftest import Start
@@ -234,7 +235,7 @@ def ca_file(authority: trustme.CA, tmp_path: Path) -> str:
 
 def test_tls_with_the_authority_that_is_named(start: Start, authority: trustme.CA, ca_file: str) -> None:
     fake = start(geth(), tls=_serving(authority.issue_cert("127.0.0.1")))
-    assert ask([fake.node()], None, ca_file=ca_file).problems == ()
+    assert ask([fake.node()], None, route=Route(Tls(ca_file=ca_file))).problems == ()
 
 
 def test_tls_with_the_authorities_of_the_system(
@@ -245,7 +246,7 @@ def test_tls_with_the_authorities_of_the_system(
     assert ask([fake.node()], None).problems == ()
     other = tmp_path / "other.pem"
     trustme.CA().cert_pem.write_to_path(other)
-    assert "certificate that is not trusted here" in problem(fake.node(), ca_file=str(other))
+    assert "certificate that is not trusted here" in problem(fake.node(), route=Route(Tls(ca_file=str(other))))
 
 
 def test_tls_certificate_that_is_not_trusted(start: Start, authority: trustme.CA) -> None:
@@ -259,13 +260,15 @@ def test_tls_certificate_that_has_expired(start: Start, authority: trustme.CA, c
     past = datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC)
     expired = authority.issue_cert("127.0.0.1", not_before=past, not_after=past + datetime.timedelta(days=1))
     fake = start(geth(), tls=_serving(expired))
-    assert "certificate that has expired" in problem(secretive(fake.place, "https"), ca_file=ca_file)
+    assert "certificate that has expired" in problem(secretive(fake.place, "https"), route=Route(Tls(ca_file=ca_file)))
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1"])
 def test_tls_certificate_of_another_host(start: Start, authority: trustme.CA, ca_file: str, host: str) -> None:
     fake = start(geth(), tls=_serving(authority.issue_cert("elsewhere.example", "127.0.0.2")))
-    assert "certificate of another host" in problem(secretive(f"{host}:{fake.port}", "https"), ca_file=ca_file)
+    assert "certificate of another host" in problem(
+        secretive(f"{host}:{fake.port}", "https"), route=Route(Tls(ca_file=ca_file))
+    )
 
 
 def test_https_toward_a_port_without_tls(start: Start) -> None:
@@ -284,7 +287,7 @@ def test_an_authority_file_that_cannot_be_read(tmp_path: Path, content: str | No
     if content is not None:
         path.write_text(content)
     with pytest.raises(UsageError, match=r"cannot read certificates from .*authority\.pem: give a readable PEM file"):
-        ask([Node("a", "https://127.0.0.1:1")], None, ca_file=str(path))
+        ask([Node("a", "https://127.0.0.1:1")], None, route=Route(Tls(ca_file=str(path))))
 
 
 def test_nobody_tells_the_chain() -> None:
