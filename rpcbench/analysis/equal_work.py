@@ -49,7 +49,7 @@ def equal_work(measured: Measured, call: str, base: str, other: str) -> EqualWor
 
     def both(kind: Status) -> Flags:
         one, two = (_among(ids[node][status[node] == kind], calls) for node in (base, other))
-        return one | two | alone
+        return (one & two) | alone
 
     return EqualWork(both(Status.OK), both(Status.REVERTED))
 

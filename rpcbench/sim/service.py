@@ -25,9 +25,11 @@ _FALSIFIED: Mapping[Failure, Callable[[bytes], bytes]] = {
     Failure.ALTERED: lambda result: result.replace(b'"0x', b'"0x1', 1),
     Failure.PADDED: lambda result: result[:1] + b" " * (2 * len(result)) + result[1:],
 }
-_IN_BODY = frozenset(
-    (Failure.RPC_ERROR, Failure.REVERTED, Failure.NULL_RESULT, Failure.CONSTANT, Failure.WRONG_ID, *_FALSIFIED)
-)
+_REFUSALS = {
+    Failure.RPC_ERROR: Refusal(-32603, "Internal error"),
+    Failure.REVERTED: Refusal(40, "Contract error"),
+}
+_IN_BODY = frozenset((Failure.NULL_RESULT, Failure.CONSTANT, Failure.WRONG_ID, *_REFUSALS, *_FALSIFIED))
 _NOT_JSON = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 _RETRY = b"Retry-After: 1\r\n"
 
@@ -241,10 +243,8 @@ class Service:
         self, failure: Failure, method: str, answer: bytes | Refusal, id_json: bytes
     ) -> tuple[bytes | Refusal, bytes]:
         """What becomes of an answer and its id under a failure that is inside the body."""
-        if failure is Failure.RPC_ERROR:
-            return Refusal(-32603, "Internal error"), id_json
-        if failure is Failure.REVERTED:
-            return Refusal(40, "Contract error"), id_json
+        if failure in _REFUSALS:
+            return _REFUSALS[failure], id_json
         if failure is Failure.NULL_RESULT:
             return b"null", id_json
         if failure in _FALSIFIED and isinstance(answer, bytes) and answer[:1] in (b"{", b"[", b'"'):

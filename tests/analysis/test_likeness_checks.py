@@ -54,6 +54,13 @@ class TestSizes:
         two["bytes_in"][:100] = 90_000
         assert noticed(run_of(build, one, two), "sizes_differ") == []
 
+    def test_replies_with_nothing_in_them_are_told_elsewhere(self, build: Build) -> None:
+        one, two = build.rows([2.0] * 400, bytes_in=2_000), build.rows([2.0] * 400, bytes_in=2_000)
+        two["bytes_in"][:300], two["digest"][:300] = 40, digest(b"[]")
+        run = run_of(build, one, two)
+        assert noticed(run, "sizes_differ") == []
+        assert noticed(run, "empty_replies")
+
     def test_refusals_have_no_size(self, build: Build) -> None:
         one, two = build.rows([2.0] * 400, bytes_in=2_000), build.rows([2.0] * 400, bytes_in=90)
         two["status"] = Status.RPC_ERROR

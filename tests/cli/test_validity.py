@@ -17,6 +17,7 @@ from rpcbench.model.node import Node
 from rpcbench.model.scenario import CallSpec, Chain, Closed, Open, Scenario
 from rpcbench.model.verdict import Verdict, Weight
 from rpcbench.record.run_directory import load_run
+from rpcbench.report.evidence import evidence
 from rpcbench.report.live import LiveView
 from rpcbench.sim.node import EmbeddedNode, Faults, SimSpec
 from rpcbench.survey.survey import ask
@@ -252,6 +253,7 @@ def test_heads_that_part_while_the_run_lasts(measure, pair, tmp_path):
     ran = measure(pair, meanwhile=once_begun(tmp_path / "results", part_and_meet_again), rounds=8, **LONG)
     assert ran.weights("heads_apart_during") == {(VOID, "pathfinder", None)}
     assert "20 blocks behind juno" in ran.only("heads_apart_during").saw
+    assert "heads at most 20 apart" in evidence(ran.run)
     assert "heads_apart" not in ran.kinds
     assert ran.code == 4
 
@@ -299,7 +301,7 @@ def test_a_node_that_is_restarted_or_replaced(measure, both, pair, tmp_path, per
 def test_a_node_that_does_not_come_back(measure, both, pair):
     spec = replace(both[1].spec, faults=Faults(stop_after=200))
     with EmbeddedNode(spec) as node:
-        ran = measure((pair[0], node))
+        ran = measure((pair[0], node), **LONG)
     assert ran.weights("gone") == {(VOID, "pathfinder", None)}
     assert "away_during" not in ran.kinds
 

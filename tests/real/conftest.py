@@ -19,7 +19,7 @@ def program(binary: Binary) -> Path:
         return find(binary)
     except MissingBinaryError as error:
         if os.environ.get("CI") == "true" and binary.in_ci:
-            pytest.fail(f"CI must have it: {error}")
+            pytest.fail(f"CI must have it: {error}", pytrace=False)
         pytest.skip(str(error))
 
 

@@ -51,11 +51,11 @@ def test_every_request_sent_is_recorded_and_was_counted_by_the_proxy(slowed):
         assert all(told.hold_ms is not None for told in counted)
 
 
-def test_nothing_is_sent_but_the_load_and_a_few_quiet_questions(slowed):
+def test_nothing_is_sent_but_the_load_and_quiet_questions(slowed):
     for node in NODES:
         agents = Counter(told.agent for told in slowed.told[node])
         assert agents.keys() == {LOAD_AGENT, QUIET_AGENT}
-        assert agents[QUIET_AGENT] < 50
+        assert agents[QUIET_AGENT] < 300
 
 
 def test_both_nodes_gave_the_same_result_to_every_call(slowed):

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from markdown_it import MarkdownIt
 
-from rpcbench.model.verdict import Notice, Verdict, Weight
+from rpcbench.model.verdict import Estimate, Notice, Verdict, Weight
 from rpcbench.report import markdown
 from rpcbench.report.document import build
 from tests.report.made import CONSTANT_REPLY, GENERATOR_BUSY, PARAMS_REFUSED, make_analysis, make_info, make_run
@@ -107,3 +107,13 @@ def test_an_empty_run_says_so():
     text = markdown.render(build(make_info(), run, analysis))
     assert "**Nothing was measured.**" in text
     assert "interrupted before the first trial was finished" in text
+
+
+def test_the_intervals_of_each_node_are_among_the_details():
+    run = make_run(rounds=4, per_trial=60)
+    first, *others = make_analysis(run).summaries
+    interval = {"p50": Estimate(2.31, 2.2, 2.4, 0.95, 90)}
+    analysis = replace(make_analysis(run), summaries=(replace(first, latency_intervals_ms=interval), *others))
+    text = markdown.render(build(make_info(), run, analysis))
+    assert r"| 2.31 ms | \[2.20 ms, 2.40 ms\] |" in text
+    assert text.index("<details>") < text.index("### Latency of each node")
