@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from itertools import product
 
 import numpy as np
 
 from rpcbench.analysis.measured import Cell, Measured
 from rpcbench.analysis.percentile_intervals import percentile_intervals
 from rpcbench.analysis.quantiles import Floats, quantiles
-from rpcbench.model.samples import Status
+from rpcbench.model.samples import count_failures
 from rpcbench.model.verdict import Summary
 
 
@@ -44,12 +43,7 @@ def count_errors(cells: tuple[Cell, ...]) -> dict[str, int]:
 
     A revert is an answer and so not among them; `rpcbench.analysis.reply_checks.reverts` makes it visible.
     """
-    counted: Counter[str] = Counter()
-    failures = [status for status in Status if status > Status.REVERTED]
-    for cell, status in product(cells, failures):
-        codes, counts = np.unique(cell.rows["code"][cell.rows["status"] == status], return_counts=True)
-        for code, count in zip(codes.tolist(), counts.tolist(), strict=True):
-            counted[f"{status.label}[{code}]" if code else status.label] += count
+    counted = sum((count_failures(cell.rows) for cell in cells), Counter[str]())
     return dict(sorted(counted.items(), key=lambda item: (-item[1], item[0])))
 
 

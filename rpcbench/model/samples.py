@@ -5,6 +5,7 @@ Times are monotonic nanoseconds since the trial's start; they compare within one
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -94,3 +95,13 @@ class Samples:
 def no_rows() -> Rows:
     """An empty table of samples."""
     return np.empty(0, dtype=SAMPLE)
+
+
+def count_failures(rows: Rows) -> Counter[str]:
+    """Failed requests by class, as `rpc_error[-32602]` or `timeout`; a revert is an answer and not among them."""
+    failed = rows[rows["status"] > Status.REVERTED]
+    pairs, counts = np.unique(failed[["status", "code"]], return_counts=True)
+    classes: Counter[str] = Counter()
+    for (status, code), count in zip(pairs.tolist(), counts.tolist(), strict=True):
+        classes[f"{Status(status).label}[{code}]" if code else Status(status).label] += count
+    return classes

@@ -7,7 +7,6 @@ requests.csv summary.csv compare.csv timeline.csv report.* plots/               
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -20,7 +19,7 @@ from rpcbench.errors import ResultsError, UsageError
 from rpcbench.model.facts import HeadReading, NodeFacts
 from rpcbench.model.finding import Finding
 from rpcbench.model.run import Run, RunInfo, TrialRecord
-from rpcbench.model.samples import SAMPLE, Samples, Status
+from rpcbench.model.samples import SAMPLE, Samples, count_failures
 from rpcbench.model.verdict import Notice
 from rpcbench.model.workload import Call, Trial
 from rpcbench.record.files import in_words, write_whole
@@ -85,7 +84,7 @@ class RunDirectory:
             wall_s=wall_s,
             cpu_s=samples.cpu_ns / 1e9,
             rate_per_s=len(samples.rows) / wall_s if wall_s else 0.0,
-            errors=count_errors(samples),
+            errors=dict(count_failures(samples.rows)),
             connects=samples.connects,
             reconnects=samples.reconnects,
         )
@@ -116,16 +115,6 @@ class RunDirectory:
     def _save(self) -> None:
         text = self.manifest.model_dump_json(indent=1)
         write_whole(self.path / "run.json", lambda f: f.write(text.encode()))
-
-
-def count_errors(samples: Samples) -> dict[str, int]:
-    """Failed requests by class, as `rpc_error[-32602]` or `timeout`."""
-    failed = samples.rows[~samples.answered]
-    classes: Counter[str] = Counter()
-    pairs, counts = np.unique(failed[["status", "code"]], return_counts=True)
-    for (status, code), count in zip(pairs.tolist(), counts.tolist(), strict=True):
-        classes[f"{Status(status).label}[{code}]" if code else Status(status).label] += count
-    return dict(classes)
 
 
 def load_manifest(path: Path) -> Manifest:

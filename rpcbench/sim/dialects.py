@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Collection
 from typing import Any, ClassVar
 
@@ -18,7 +19,7 @@ HttpRefusal = tuple[int, bytes | None, bytes]  # status, content type, body
 _MEDIA_TYPE = re.compile(rb"application/([\w.-]+\+)?json\s*(;.*)?", re.I)
 
 
-class Dialect:
+class Dialect(ABC):
     """One node's manners. A version is Starknet's minor number (10 for 0.10), or 0 where there are none."""
 
     name: ClassVar[str]
@@ -36,17 +37,17 @@ class Dialect:
     def __init__(self) -> None:
         self._encoder = msgspec.json.Encoder(order="sorted" if self.sorted_keys else None)
 
+    @abstractmethod
     def paths(self, specs: Collection[str]) -> dict[str, int]:
         """Which path serves which version, when only these of the Starknet versions are to be served."""
-        raise NotImplementedError
 
+    @abstractmethod
     def method_not_found(self, method: str) -> Refusal:
         """The answer to a method that does not exist, or not at this path."""
-        raise NotImplementedError
 
+    @abstractmethod
     def http_refusal(self, http_method: bytes, known_path: bool, path: str, content_type: bytes) -> HttpRefusal | None:
         """What is answered before the body is looked at, None to go on."""
-        raise NotImplementedError
 
     def encode(self, value: Any) -> bytes:
         """A result as JSON, its keys in this node's order."""
@@ -64,13 +65,13 @@ class Dialect:
         """The reply to what is not JSON."""
         return self.error(b"null", Refusal(-32700, self.parse_error))
 
+    @abstractmethod
     def check(self, request: Any) -> tuple[bytes, Refusal | None]:
         """The id to answer with, and what is wrong with the envelope, if anything."""
-        raise NotImplementedError
 
+    @abstractmethod
     def empty_batch(self) -> Refusal:
         """The single answer to a batch of nothing."""
-        raise NotImplementedError
 
 
 class Pathfinder(Dialect):

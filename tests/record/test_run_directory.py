@@ -14,14 +14,14 @@ import pytest
 from rpcbench.errors import ResultsError, UsageError
 from rpcbench.model.facts import NodeFacts
 from rpcbench.model.run import TrialRecord
-from rpcbench.model.samples import SAMPLE, Samples, Status
+from rpcbench.model.samples import SAMPLE, Samples, Status, count_failures
 from rpcbench.model.scenario import Arrival, CallSpec, Chain, Closed, Open, Scenario
 from rpcbench.model.verdict import Analysis, Notice, Weight
 from rpcbench.model.workload import Call, Phase, Trial
 from rpcbench.record import files
 from rpcbench.record.history import add_to_history
 from rpcbench.record.manifest import Host, Manifest, NodeEntry, RunStatus, Tool
-from rpcbench.record.run_directory import RunDirectory, count_errors, load_manifest, load_run, write_derived
+from rpcbench.record.run_directory import RunDirectory, load_manifest, load_run, write_derived
 
 FACTS = NodeFacts(
     "juno", "localhost:6060/rpc/v0_10", "0x1", "0.10.2", "juno/1", 100, "0xab", 95, "0xcd", False, 1.5, 0.4, 7
@@ -104,7 +104,7 @@ def test_trials_say_what_went_wrong(tmp_path):
 
 
 def test_answers_are_no_errors():
-    assert count_errors(samples(5, Status.REVERTED)) == {}
+    assert count_failures(samples(5, Status.REVERTED).rows) == {}
 
 
 def test_a_full_disk_costs_only_the_trial_that_was_being_written(tmp_path, monkeypatch):
