@@ -90,10 +90,23 @@ class Asker:
         return reply
 
     async def _post(self, url: str, body: bytes) -> HttpReply:
+        """Post, and once more when a kept connection was closed while the request was on its way, as servers may."""
+        import httpx
+
+        events: set[str] = set()
+        try:
+            return await self._post_once(url, body, events)
+        except (httpx.RemoteProtocolError, httpx.ReadError, httpx.WriteError):
+            if events & {"connection.connect_tcp.started", "http11.receive_response_headers.complete"}:
+                raise
+            return await self._post_once(url, body, set())
+
+    async def _post_once(self, url: str, body: bytes, events: set[str]) -> HttpReply:
         sent_ns = time.perf_counter_ns()
 
         async def note_sending(event: str, _: Any) -> None:
             nonlocal sent_ns
+            events.add(event)
             if event == "http11.send_request_headers.started":  # the connection is open by now
                 sent_ns = time.perf_counter_ns()
 
